@@ -28,7 +28,7 @@ from attncert.constructions.exact.contexts import context_products
 
 MOST_PARAMETERS = 10**8
 
-# The keys of such a layer as a block of a certificate's network, beside its numbers.
+# The keys of such a layer as a block of a certificate's network, without its numbers.
 LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
                "residual": False}  # fmt: skip
 

@@ -180,14 +180,14 @@ def next_token() -> Files:
     ]
     lead = f"""**{data.T} characters of a text, memorized exactly by one causal layer.** The text
 is the beginning of this project's licence, `examples/text.json`. A character has 16 integers from
--9 to 9, drawn from a seed. For each one the layer sees how often each character stood so far, and
-which is the last; it outputs the number of the next. Heads of width one:
+-9 to 9, drawn from a seed. At each place the layer sees how often each character has
+occurred, and which came last; it outputs the number of the next one. The heads have width one:
 
 | what is memorized | heads | fewer heads | file |
 | --- | ---: | --- | ---: |
 | these {data.T} next characters | 6 | 5: open; 4: almost no labels, {fewer[0]} < {data.T} | \
 {these / 1e6:.1f} MB |
-| each labelling, by weights of its own | {each.enough.number} | {each.needed} to {sets} \
+| each labelling, by its own weights | {each.enough.number} | {each.needed} to {sets} \
 open; sets of {sets} are worth {fewer[1]} < {data.T} | \
 {every / 1e3:.0f} kB |
 | all labellings, by one choice of keys and queries | {universal.enough.number} | \
@@ -195,8 +195,8 @@ open; sets of {sets} are worth {fewer[1]} < {data.T} | \
 
 The first is certified in intervals: real weights near those found output these characters exactly.
 It takes a minute to find and 9 s to check; its file is not kept here. The others are below, proved
-by ranks. `attncert check --verified` accepts all three. For each labelling, heads with one key and
-query whose values add up to 0 are a set.
+by ranks. `attncert check --verified` accepts all three. In the second row a set consists of heads
+with the same key and query whose values add up to 0.
 
 ```text
 attncert fit examples/text.json --heads 6 --steps 1000 --seed 1
@@ -255,14 +255,14 @@ def digits_kernel() -> Files:
     text = f"""# 25 and 49 digits, checked by Coq's kernel
 
 **One attention layer by the paper's construction outputs exactly the label of each of 25, and of
-49, handwritten digits: as theorems that Coq's kernel has checked, over the real numbers with the
-true exponential.** Checked was:
+49, handwritten digits: these are theorems that Coq's kernel has checked, over the real numbers with
+the true exponential.** The theorems are:
 
 {theorems}
 
 {_table(headings, rows)}
 
-Processor time and largest memory, one core of a shared machine ({processor}).
+The table gives processor time and largest memory on one core of a shared machine ({processor}).
 The verified checker is the executable that is extracted from a checker proved correct. In the last
 column Coq evaluates that checker inside its kernel, and the file is a theorem. To do it again:
 
@@ -276,8 +276,8 @@ The digests of the certificates:
 {digests}
 
 The theorems rest on {rest}, and on {len(words)} operations on 63-bit words with their laws
-(`PrimInt63`, `Uint63`); [`kernel.json`](kernel.json) names them all. docs/kernel.md sets what is
-stated in words beside what Coq reads, which is the file `attncert-report/kernel/instance.v` that
+(`PrimInt63`, `Uint63`); [`kernel.json`](kernel.json) names them all. docs/kernel.md compares the
+statement in words with what Coq reads, the file `attncert-report/kernel/instance.v` that
 `--kernel` writes.
 """
     return {"report.md": text.encode(), "kernel.json": raw}
@@ -328,16 +328,16 @@ def trained_layer() -> Files:
 RANK_ONE = r"""**A paper that is not ours, audited.** The theorem says that one head of rank one,
 with softmax of base e, tells all tokens of all sequences apart. Of the paper (arXiv:2307.14023v3)
 only the abstract and the beginning of the introduction could be read. The statement, the constants
-and the steps are our reconstruction, in `examples/rank_one_mapping.py`. What
-fails here is not yet a defect of the paper. The data are 24 windows of four letters of this
+and the steps are our reconstruction, in `examples/rank_one_mapping.py`. So a failure here
+need not be a defect of the paper. The data are 24 windows of four letters of this
 project's licence; the label is the letter that follows.
 
-*Where the bounds bite.* The same v with other scales c of the logits:
+*Where the bounds bite.* The table has the same v with other scales c of the logits:
 
 TABLE
 
-Step `logits` asks for logits that are $2\ln n+3$ apart. What the proof concludes from it holds, on
-these data, at a hundredth of the least scale that it allows, and not at a thousandth. The last two
+Step `logits` requires logits that are $2\ln n+3$ apart. What the proof concludes from it holds, on
+these data, at a hundredth of the least scale that it allows, but not at a thousandth. The last two
 columns are the least difference of two values of the Boltzmann operator and what its lemma
 promises. At the scale of the paper's formula, as recalled, the lemma promises less than
 $10^{-5{,}000{,}000}$, and 2,048 bits do not decide the inequalities: the map may be as the theorem
@@ -520,7 +520,7 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         digits_compared,
     ),
     "capacity": (
-        "Certified capacity against H, n and d_h, beside every published bound",
+        "Certified capacity against H, n and d_h, with every published bound",
         capacity,
     ),
     "next-token": (
@@ -537,7 +537,7 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         trained_layer,
     ),
     "experiments": (
-        "The paper's experiments, asked for exact weights: every point a certificate",
+        "The paper's experiments with exact weights: every point is a certificate",
         experiments,
     ),
 }

@@ -1,17 +1,12 @@
 """What is CONFIRMED: claims about what was built, each with its evidence. Imports constructions.
 
-To read, in this order:
+docs/architecture.md lists the packages. Read them in this order:
 
-    questions, claims               what is asked; claims, their trace, the answer
-    methods, steps                  a record for each construction; the steps of its proof
-    prove, pipeline                 from data to proof: one page, and the stages of a layer
-    saturation, rank, interpolation what steps and stages compute, from `features` and `tables`
-    tightness, partition            what is known where nothing was built
-    origins                         data that were rounded, or come from elsewhere
-    network                         the same for networks
-    certificate, checker            what is written, and what judges it; `fast`, `coq` judge too
-    kruskal, assume, capacity, near, labelling, layer, attack, audit, models    other questions
+    questions, claims       what is asked; claims, their trace, the answer
+    statements, prove       the statements of each proof; from data to proof
+    rank, outputs, saturation, features     what the statements compute
+    limits                  what is known if nothing was built
+    certificates, checker   what is written, and what judges it
 
-A claim is a record of the trace; that of a certificate (a key, and an option) is a line of
-checker/claims.py.
+A claim of a trace is a record; a claim that a certificate states is a line of checker/claims.py.
 """

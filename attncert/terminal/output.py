@@ -57,8 +57,8 @@ def deliver(
 ) -> int:
     """Make a report, write it to `folder` and print the verdict; returns the exit status.
 
-    A folder that cannot be written is refused before the work. A Ctrl-C with a message about kept
-    work becomes an Interrupted.
+    A folder that cannot be written is refused before the work begins. A Ctrl-C with a message about
+    kept work becomes an Interrupted.
     """
     from attncert.reports.folder import check_folder, write
     from attncert.reports.report import PAGE

@@ -131,7 +131,7 @@ def _remarks(remarks: tuple[Remark, ...]) -> Table:
     note = (
         "$T=H(\\min(n,d_h,\\kappa)-1)+1$ examples are memorized although A1 is false. Queries in "
         "one subspace of dimension $\\kappa$ admit no larger groups, so the construction stops "
-        "there; other weights need not. Where only one set is dependent, the construction may go "
+        "there; other weights need not. If only one set is dependent, the construction may go "
         "on."
     )
     return Table("Remark 1: Kruskal rank below n", columns, rows, note)

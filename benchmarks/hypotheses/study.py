@@ -57,8 +57,8 @@ def _steps(study: Study) -> Claim:
             level, witness = Level.UNDECIDED, reason
     return Claim(
         ClaimId("hypotheses.steps"),
-        "Where a hypothesis is weakened to just below what the proof uses, those steps fail that "
-        f"must, and no others, on {drawn:,} small data sets.",
+        "If a hypothesis is weakened to just below what the proof uses, the steps that must fail "
+        f"do fail, and no others, on {drawn:,} small data sets.",
         level,
         {"weakenings": len(study.explored), "instances": drawn},
         witness,

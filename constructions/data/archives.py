@@ -38,7 +38,7 @@ def read_npy(file: BinaryIO, source: str) -> AnyArray:
         if header.bytes > MAX_ARRAY_BYTES:
             raise InputError(source, f"an array of at most {MAX_ARRAY_BYTES} bytes", header.bytes)
         if file.seek(0, os.SEEK_END) != header.start + header.bytes:
-            raise zipfile.BadZipFile("it has another size than its shape says")
+            raise zipfile.BadZipFile("its size does not match its shape")
         file.seek(0)
         return _array(file)
 
@@ -73,7 +73,7 @@ def read_arrays(
                 raise InputError(source, f"arrays of at most {limit} bytes", total)
             for key in keys:
                 if headers[key].start + headers[key].bytes != members[key].file_size:
-                    raise zipfile.BadZipFile(f"{key} has another size than its shape says")
+                    raise zipfile.BadZipFile(f"the size of {key} does not match its shape")
             arrays = {}
             for key in keys:
                 with archive.open(members[key]) as member:
@@ -101,7 +101,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
                 lengths = [int.from_bytes(file.read(2), "little") for _ in range(2)]
                 start = info.header_offset + _LOCAL + sum(lengths)
                 if header.start + header.bytes != info.file_size or start + info.file_size > size:
-                    raise zipfile.BadZipFile(f"{key} has another size than its shape says")
+                    raise zipfile.BadZipFile(f"the size of {key} does not match its shape")
                 if header.fortran or header.dtype.kind not in "iu" or not header.bytes:
                     must, order = "integers in C order, at least one", "CF"[header.fortran]
                     raise InputError(key, must, f"{header.dtype.str} in order {order}")

@@ -1,4 +1,4 @@
-"""The order of tokens in contexts where one row of `Dataset.contexts` is several tokens."""
+"""The order of tokens in contexts where one row of `Dataset.contexts` stands for several tokens."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 last token there, its label the next token, or a given vector.
 
 A sequence is stored once. Without positions the contexts are the rows of its symbols, and the order
-says which symbol each token is (`Dataset.order`). With positions every token is a row of its own.
+says which symbol each token is (`Dataset.order`). With positions every token has its own row.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _texts(sequences: Any) -> list[list[Any]]:
     if sum(map(len, texts)) > MOST_TOKENS:
         raise InputError("sequences", f"of at most {MOST_TOKENS:,} symbols in all", "longer")
     kind = str if isinstance(texts[0][0], str) else int
-    must = "a string, as the first is" if kind is str else "a row of embedding, counted from 0"
+    must = "a string, like the first" if kind is str else "a row of embedding, counted from 0"
     for s, text in enumerate(texts):
         for i, x in enumerate(text):
             if type(x) is not kind:
@@ -249,7 +249,7 @@ def _places(examples: Any, rows: Sequence[Sequence[int]]) -> tuple[Place, ...]:
     if examples is None:
         every = tuple((s, i) for s, row in enumerate(rows) for i in range(len(row) - 1))
         if not every:
-            raise InputError("sequences", "of two symbols, for a next one", "of one each")
+            raise InputError("sequences", "long enough for a next token", "of one symbol each")
         return every
     if not isinstance(examples, (list, tuple)) or not examples:
         raise InputError("examples", "pairs of a sequence and a place in it", describe(examples))
@@ -266,7 +266,7 @@ def _next(labels: str, rows: Sequence[Sequence[int]], places: Sequence[Place], V
         raise InputError("labels", "index, one-hot, or numbers", repr(labels))
     for t, (s, place) in enumerate(places):
         if place + 1 == len(rows[s]):
-            must = "a place with a next token, or labels numbers"
+            must = "a place with a next token, unless labels are given as numbers"
             raise InputError(f"examples[{t}]", must, f"the last of sequences[{s}]")
     following = [rows[s][place + 1] for s, place in places]
     if labels == "index":

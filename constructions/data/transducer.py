@@ -6,7 +6,7 @@ and goes to another state. The answer, which follows the prompt, is what it writ
 
 Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
 i, a state in which the machine can be before them, and what it writes on the way. Every other place
-may hold each symbol that some input has there. There are few situations, however many inputs there
+may hold any symbol that some input has there. There are few situations, however many inputs there
 are, and each input is in one of them: before these letters the machine is in some state, which is
 among those that can be reached.
 """
@@ -161,8 +161,9 @@ class Transducer:
 
 
 def additions(digits: int, base: int = 10, plus: int = 0, equals: int = 0) -> Transducer:
-    """All pairs of numbers of so many digits, with their sums. The least digits come first: a, the
-    symbol `plus`, b, the symbol `equals`, then the sum with one digit more. The state is the carry.
+    """All pairs of numbers of this many digits, with their sums. Least significant digits come
+    first: a, the symbol `plus`, b, the symbol `equals`, then the sum with one more digit. The state
+    is the carry.
 
     The sum: a letter (x, y) leads from carry c to c' and writes s with x + y + c = s + base·c'.
     Multiplied by base^i and added over all places i, the carries cancel: a + b is what is written.

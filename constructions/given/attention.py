@@ -91,7 +91,8 @@ def jacobian(
     free: int | None = None,
     times: Array | None = None,
 ) -> tuple[Array, Array]:
-    """(T, m) outputs and their derivatives (T, m, free) by the first `free` weights (1).
+    """(T, m) outputs and their derivatives (1) with respect to the first `free` weights, (T, m,
+    free).
 
     free: `shape.attention` (the output matrix is constant); None: all. The numbering is the same.
     """

@@ -2,10 +2,10 @@
 (ours).
 
 Softmax depends on tokens only by their differences. Let a be the dimension of the span of all
-differences of tokens of one context, b the rank of all tokens less a, d' the rank of the queries,
+differences of tokens of one context, b the rank of all tokens minus a, d' the rank of the queries,
 and ρ = min(d_h, a, d'), δ = min(d_v, a, m). The outputs depend on the weights through P M_h (rank
 at most ρ, a×d'), P V_h O_h (rank at most δ, a×m), P the projection onto the differences, and
-through the sum of all V_h O_h on b dimensions more. So they lie in the image of a manifold of
+through the sum of all V_h O_h on b further dimensions. So they lie in the image of a manifold of
 dimension
 
     N = H [ρ (a + d' - ρ) + δ (a + m - δ)] + e,

@@ -1,15 +1,15 @@
 """Weights at which all outputs are 0, whatever the data: heads in sets that share key and query.
 
 The heads of a set have one M = KQᵀ, hence one z, and add (sum of their V_h O_h)ᵀ z to the output:
-0 if the products V_h O_h add up to 0. If the Jacobian of the outputs by all weights has rank T·m
-there, every labelling is memorized (docs/given-labels.md, Theorem 12).
+0 if the products V_h O_h add up to 0. If the Jacobian of the outputs with respect to all weights
+has rank T·m there, every labelling is memorized (docs/given-labels.md, Theorem 12).
 
 k such heads of width w are worth G(k) examples (m = 1, Theorem 14): with j = min(k-1, a),
 ρ = min(w, a), i = max(j + ρ - a, 0)
 
-    G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2,
+    G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2.
 
-this is proved for almost all data with distinct contexts, and for one shared context with affinely
+This is proved for almost all data with distinct contexts, and for one shared context with affinely
 independent rows. On given data, a set is worth its rank there.
 """
 

@@ -112,7 +112,7 @@ def _sign_of_ball(x: arb) -> arb:
 
 
 def _zero(x: fmpq) -> fmpq:
-    """SiLU and GELU at a rational number: e^x and erf are irrational there, but at 0."""
+    """SiLU and GELU at a rational number: e^x and erf are irrational there, except at 0."""
     if x != 0:
         raise Inexact("SiLU and GELU are rational only at 0")
     return x
@@ -151,7 +151,7 @@ def _normalized(row: Sequence[fmpq], epsilon: fmpq) -> list[fmpq]:
 def _normalized_balls(row: Sequence[arb], epsilon: fmpq) -> list[arb]:
     square = sum((x * x for x in row), arb(0)) / len(row) + arb(epsilon)
     if not square > 0:
-        raise Inexact("that a normalization divides by no 0 is not decided at this precision")
+        raise Inexact("whether a normalization divides by 0 is not decided at this precision")
     return [x * square.rsqrt() for x in row]
 
 

@@ -12,8 +12,7 @@ different frequencies of tokens. Queries are unchanged, so let μ and ν be diff
 u a vector for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(α D u·x): its logarithm
 has the derivative D z ln 2. If μ and ν have equal z at infinitely many integers α, then everywhere:
 an exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are proportional, and equal
-at
-0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α work.
+at 0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α work.
 Equal queries and frequencies with different labels cannot be separated by any softmax layer, with
 or without a skip connection: they are refused with the pair.
 

@@ -260,8 +260,8 @@ class FeedForward(Block):
 
 @dataclass(frozen=True)
 class Normalization(Block):
-    """x / √(mean of x² + ε) ∘ gain + bias, of each vector x (RMSNorm); of x less its mean if it is
-    centred (LayerNorm).
+    """x / √(mean of x² + ε) ∘ gain + bias, of each vector x (RMSNorm); of x minus its mean if it
+    is centred (LayerNorm).
 
     gain, bias: 1×k. epsilon: ε ≥ 0. centred: whether the mean of x is subtracted first. of: "query"
     or "all". residual: whether the result is added to the vector. Arithmetic: exact if all roots

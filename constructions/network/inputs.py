@@ -141,8 +141,8 @@ def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
     """An endless sequence of random nonzero integer columns (height×1), with entries up to 1, 2, 4,
     ... in absolute value.
 
-    It has a column outside any finitely many hyperplanes: the probability of one tends to 1 as the
-    integers grow (Schwartz, Zippel).
+    Some column is outside any given finite set of hyperplanes: the probability of this tends to 1
+    as the integers grow (Schwartz, Zippel).
     """
     rng = random.Random(seed)
     for doubling in count():

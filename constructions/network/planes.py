@@ -3,7 +3,7 @@
 Each input has a kind. A plane is an affine form z = c + a·x that is 0 at the inputs of its group
 and not 0 at inputs of foreign kinds: those that no member has. It exists for at most p affinely
 independent members whose affine hull contains no foreign input: the forms that are 0 on the hull
-are a space, an input outside the hull excludes a proper subspace, and random integers avoid these
+form a space, an input outside the hull excludes a proper subspace, and random integers avoid these
 (`columns`). It is scaled so that z is an even integer at all inputs: |z| ≥ 2 unless it is 0.
 
 *Groups* are the longest initial segments of a pool that have such a plane, of at most p inputs.

@@ -33,7 +33,7 @@ _MOST_PREFIX = 200  # the longest prefix, in characters
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """layer: exact; over [x 1] and [e 1] where `biased`. dtype: how its numbers were stored, e.g.
+    """layer: exact; over [x 1] and [e 1] if `biased`. dtype: how its numbers were stored, e.g.
     "float16". name: the file's name, made safe by `foreign.safe_name`.
 
     unit, scale: the unit and scale of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h)

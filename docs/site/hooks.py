@@ -28,15 +28,15 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Markdown within <details>; a link to what is no part of the site leads to the repository, and
-    is its text alone where there is none."""
+    """Markdown within <details>; a link to what is not part of the site leads to the repository, or
+    becomes plain text if there is none."""
     folder = posixpath.dirname(page.file.src_uri)
 
     def elsewhere(link: re.Match[str]) -> str:
         text, target, anchor = link.groups()
         path = posixpath.normpath(posixpath.join(folder, target))
         if files.get_file_from_path(path) or not (ROOT / path).exists():
-            return link[0]  # MkDocs says so where it leads nowhere
+            return link[0]  # MkDocs reports it if it leads nowhere
         if path == "docs/gallery":
             return f"[{text}]({target.rstrip('/')}/README.md)"
         home = REPOSITORY.get("Repository")

@@ -166,10 +166,11 @@ def _every_labelling(cert: Mapping[str, Any]) -> Words:
         "than one choice of keys and queries for all labels.",
         f"{_inputs(cert)} {_layer(cert)} The labels in the file are not used.",
         "The weights in the file output 0 on every input: heads with equal keys and queries have "
-        f"values that cancel. The derivatives of the {counted(labels, 'output number')} by the "
-        f"weights form a table of {counted(labels, 'row')}, which are independent. So small "
-        "changes of the weights reach all small labels, and larger values all others. Independence "
-        f"is shown modulo p = {_prime(cert)}: a determinant that is not 0 modulo p is not 0.",
+        f"values that cancel. The derivatives of the {counted(labels, 'output number')} with "
+        f"respect to the weights form a table of {counted(labels, 'row')}, which are independent. "
+        "So small changes of the weights reach all small labels, and larger values all others. "
+        f"Independence is shown modulo p = {_prime(cert)}: a determinant that is not 0 modulo p is "
+        "not 0.",
         "It does not give the weights for any particular labels, nor say how large they are. "
         f"{_silent('layer')}",
         "near a zero with independent derivatives all small outputs are reached, and values can be "
@@ -229,32 +230,33 @@ def _network_rank(cert: Mapping[str, Any]) -> Words:
     of, T = cert["rank"]["of"], _examples(cert)
     shown = {
         "jacobian": f"Networks of this shape output an open set of labellings of {T}: near some "
-        "labels, every change of the labels is followed by a change of the weights.",
+        "labels, every small change of the labels comes from some change of the weights.",
         "jacobian at zero": f"Networks of this shape memorize every labelling of {T}: for every "
         "choice of labels some weights make the network output exactly these.",
-        "features": "One choice of all weights but the last values lets a network of this shape "
-        f"memorize every labelling of {T}.",
+        "features": "One choice of all weights except the last values lets a network of this "
+        f"shape memorize every labelling of {T}.",
     }
-    rows = "features of the last block" if of == "features" else "derivatives by all weights"
+    derivatives = "derivatives with respect to all weights"
+    rows = "features of the last block" if of == "features" else derivatives
     return Words(
         shown.get(of, ""),
         f"{_inputs(cert)} {_blocks(cert)} The labels in the file play no part.",
         f"The {rows} are independent modulo p = {printable(cert['rank']['primes'][0], 200)}, so "
-        "they are independent: a determinant that is not 0 modulo p is not 0. Behind a softmax the "
-        "scores are fractions. Modulo p a power of two depends on its exponent modulo the next "
-        "prime of the file alone, so residues exist all the same: those of real weights whose keys "
-        "are multiples of the ones in the file. The sign of a number before a ReLU is read from "
+        "they are independent: a determinant that is not 0 modulo p is not 0. After a softmax the "
+        "scores are fractions. Modulo p a power of two depends only on its exponent modulo the "
+        "next prime of the file, so residues exist all the same: they belong to real weights whose "
+        "keys are multiples of those in the file. The sign of a number before a ReLU is read from "
         "an interval that holds it whatever the softmax weights.",
         "It does not give the weights for any particular labels, nor say how large they are. "
         f"{_silent('network')}",
-        "residues modulo the primes are those of real weights, and independent derivatives or "
-        "features say this of labels (docs/depth.md)",
+        "the residues modulo the primes are those of real weights, and independent derivatives or "
+        "features prove this about labels (docs/depth.md)",
         f"{_BLOCKS}, and that exp(k ln 2) is 2 to the power of k",
     )
 
 
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
-    """What the file states beside its claim, and why that can be proved."""
+    """What the file states besides its claim, and why that can be proved."""
     statement = argument = ""
     if "layer" in cert and len(cert["network"]) > 1:
         before = counted(len(cert["network"]) - 1, "block")
@@ -275,12 +277,12 @@ def further(cert: Mapping[str, Any]) -> tuple[str, str]:
     origin = cert["origin"]
     if origin and origin["kind"] == "rounded":
         statement += (
-            " Rounding: the inputs are the original ones, which are in the file too, rounded to "
+            " Rounding: the inputs are the original ones, which the file also holds, rounded to "
             f"multiples of {short(origin['grid'])} (ties to even). No number was changed by more "
             f"than {short(origin['largest_change'])}, and no label. Nothing is claimed about the "
             "original inputs."
         )
-        argument += " Every number is compared with what it was before."
+        argument += " Every number is compared with the original one."
     if origin and origin["kind"] == "domain":
         statement += (
             " The examples are all inputs of a domain: its contexts, each with its queries."

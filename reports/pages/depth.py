@@ -79,7 +79,7 @@ def _by_layers(answer: DepthCapacity) -> str:
     need, enough = answer.fewest_layers
     heads = counted(answer.shape.heads, "head")
     if need is None:
-        return f"No number of layers of {heads} that was looked at is enough for some labellings."
+        return f"No number of layers of {heads} that was tried is enough for some labellings."
     if need == enough == 1:
         return f"With {heads}, 1 layer is enough for some labellings."
     if need == enough:

@@ -188,7 +188,7 @@ def theorem_table(audit: LayerAudit) -> Table:
         "How the layer compares with Theorem 1",
         ("claim", "found", "how"),
         tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in compared),
-        "A no is not a finding against the layer: it may memorize in another way than the proof of "
+        '"No" says nothing against the layer: it may memorize in a different way from the proof of '
         "Theorem 1, or with other groups.",
     )
 

@@ -30,7 +30,7 @@ _COLOURS = (
 )  # fmt: skip
 _GREY, _RED, _INK = "#bbbbbb", "#d55e00", "#333333"
 _UNKNOWN = 255  # the place of grey in the palette
-_LOGARITHMIC = 64.0  # above so many bits, colours follow their logarithm
+_LOGARITHMIC = 64.0  # above this many bits, colours follow their logarithm
 _LEFT, _TOP, _WIDTH, _BELOW = 52, 34, 600, 44  # the map and what surrounds it, in pixels
 _WHOLE = 760  # the width of the drawing
 
@@ -99,7 +99,7 @@ class _Scale:
         return within / high
 
     def ticks(self, most: int) -> list[float]:
-        """Round numbers of bits, with at most so many steps between them."""
+        """Round numbers of bits, with at most this many steps between them."""
         low, high = self.ends
         if not low:
             return [float(k) for k in _ticks(int(high), most)]
@@ -168,7 +168,7 @@ def _power(bits: float) -> str:
 
 
 def _png(places: FloatArray) -> bytes:
-    """An image with a palette of 255 colours and grey, which is where a place is not a number.
+    """An image with a palette of 255 colours, and grey for places that are not numbers.
 
     Source: W3C, PNG Specification, third edition, 2025: each line begins with its filter, 0.
     """

@@ -59,7 +59,7 @@ def rested_on(proof: Answer) -> str:
 
 
 def promises(proof: Answer) -> list[Row]:
-    """What a theorem promises, by its formula, beside what was built, and how that is known."""
+    """What a theorem promises, by its formula, what was built, and how that is known."""
     return [
         (
             words(what),

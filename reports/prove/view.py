@@ -5,7 +5,7 @@ So the diagram is a quotient of the trace: each box stands for one claim or for 
 same standing, and carries the weakest standing inside it.
 
 Two kinds of edges are drawn. What is certified is decided from the data and the weights; a standing
-derives from `rests_on` alone. The written proof takes another way: hypotheses give the steps of
+derives from `rests_on` alone. The written proof takes another route: hypotheses give the steps of
 each head, these the rank, and the rank gives every labelling. `argued` makes its edges; no standing
 derives from them.
 """
@@ -104,7 +104,7 @@ class Box:
 class Diagram:
     """The drawn part of a trace; edges are (premise, conclusion), positions in `boxes`.
 
-    rests: what a box rests on (`rests_on`). argued: how the written proof argues beside these.
+    rests: what a box rests on (`rests_on`). argued: how the written proof argues besides.
     Edges that follow from others are left out. apart: claims without any edge, not drawn.
     """
 
@@ -188,7 +188,8 @@ def argued(trace: ProofTrace) -> list[tuple[ClaimId, ClaimId]]:
 
     A hypothesis leads to each step that names it in `uses`, and to the answer if no theorem was
     applied. Groups lead to the heads' first steps, a head's last steps to its rank, and that to the
-    rank of the layer. The rank leads to the routes that evaluate a readout, which exists by it.
+    rank of the layer. The rank leads to the routes that evaluate a readout, which it proves to
+    exist.
     """
     edges = dict.fromkeys(
         (a, b)

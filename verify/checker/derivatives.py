@@ -166,8 +166,8 @@ def forward(
 
 
 def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
-    """Derivatives by the rows, by the tokens and by the weights; made: derivatives by the block's
-    result."""
+    """Derivatives by (with respect to) the rows, the tokens and the weights; made: derivatives by
+    the block's result."""
     if type(one) is Affine:
         weights, _, _ = one.fields[0]
         made = masked(made, saved.heads, on)

@@ -9,7 +9,7 @@ whose outputs are those labels. It is checked that
 
 (1) heads with equal K and Q have products V O that add up to 0. They have equal z; so all outputs
     are 0, whatever the data;
-(2) the Jacobian of the T*m outputs by all weights has rank T*m.
+(2) the Jacobian of the T*m outputs with respect to all weights has rank T*m.
 
 Theorem. (1) and (2) prove the claim. Proof. By (2) the outputs map a neighbourhood of these weights
 onto a neighbourhood of 0. For labels y some c > 0 has y / c in it; the outputs are linear in V, so

@@ -72,7 +72,7 @@ class Exact:
         above = [k - low for k in x]
         self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
         rational = not any(k % unit for k in above) if in_ln_2 else not any(above)
-        need(rational, "a softmax is not rational: logits differ by no integers / ln 2", "wrong")
+        need(rational, "a softmax of these logits is not rational", "wrong")
         above = [k // unit for k in above]
         need(max(above) <= self.longest, "a power of 2 is too long", "over limit")
         self.limits.allow(max(above), len(above))

@@ -154,7 +154,7 @@ class Functions:
 
 
 def centred(centres: Any, radii: Any, unit: int) -> Any:
-    """Balls less their mean: n x_i - sum x over n times the unit, without rounding."""
+    """Balls minus their mean: n x_i - sum x over n times the unit, without rounding."""
     n, total, wide = len(centres), sum(centres), sum(radii)
     return [n * c - total for c in centres], [(n - 2) * r + wide for r in radii], n * unit
 

@@ -80,7 +80,7 @@ def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
 
 def shifts(limits: Limits, layer: Layer) -> Any:
     """For each example: the columns of its context and the count of each token; by head, the values
-    of logits / ln 2, less the smallest."""
+    of logits / ln 2, minus the smallest."""
     divisor, dot = layer.divisor, limits.dot
     for t, e in enumerate(layer.queries):
         context, times = merged(layer.contexts[t if len(layer.contexts) > 1 else 0])

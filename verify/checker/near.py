@@ -5,7 +5,7 @@ Head h gives example t, with context E
 
 The claim: within `radius` of the weights in the file, in the maximum norm, there are real weights
 whose outputs EQUAL the labels. Only the N = examples * labels weights in `unknowns` vary. Let f(u)
-be the outputs less the labels as functions of these, u0 their values in the file, r the radius,
+be the outputs minus the labels as functions of these, u0 their values in the file, r the radius,
 B the box |u - u0| <= r, and A the N x N matrix `inverse` (about which nothing is assumed).
 
 Theorem. If for every row i there are eta_i >= |A f(u0)|_i and kappa_i >= sum_j |I - A f'(u)|_ij for
@@ -113,8 +113,8 @@ class Balls:
 
 
 def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = None) -> Any:
-    """For each example: balls of the outputs and, if `unknowns` are given, of their derivatives by
-    these.
+    """For each example: balls of the outputs and, if `unknowns` are given, of their derivatives
+    with respect to ("by") these.
 
     p = softmax(E w) with w = key q, q = query.T e. Label j depends on the logits by s = E (value
     output_j) alone: its derivative by logit i is g_i = p_i (s_i - p.s), by w it is E.T g =: gamma.

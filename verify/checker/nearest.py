@@ -4,7 +4,7 @@ Let o be the output of an example and y its label. For another label y' of the d
     |o - y'|^2 - |o - y|^2 = 2 ((y - y').o - (|y|^2 - |y'|^2) / 2).
 The least of (y - y').o - (|y|^2 - |y'|^2) / 2 over all these y' is the margin of the example: o is
 nearer to y than to any other label exactly if it is above 0. For one-hot labels the margin is the
-output at the label less the largest other output.
+output at the label minus the largest other output.
 
 The labels are Y / u and the claimed margin is p / q, in integers; each entry of o is within r / w
 of c / w. Times 2 q u^2 w, the margin is at least p / q for all such o if, for every Y',

@@ -110,7 +110,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> Any:
-    """For each example its outputs and, in the box, their derivatives by all weights."""
+    """For each example its outputs and, in the box, their derivatives in all weights."""
     T, m = dims(cert, "examples labels")
     on, (p, q) = BallNumbers(P, limits), parts.radius
     free, reach, first, blocks = set(parts.unknowns) if box else set(), up(p << P, q), 0, []

@@ -2,7 +2,7 @@
 
 `rank.of` says which rows, one for each label of each example or one for each example:
 
-    "jacobian"          the derivatives of the outputs by all weights: the labellings that weights
+    "jacobian"          the derivatives of the outputs in all weights: the labellings that weights
                         of this shape output contain an open set;
     "jacobian at zero"  the same, and all outputs are 0, whatever the data: heads of the last block
                         with equal key and query have products value @ output that add up to 0.
@@ -15,7 +15,7 @@
 
 The arithmetic. Logits are in units of ln 2. After a softmax block states are rational, and so are
 the next logits. Let p_0 = 2 p_1 + 1, p_1 = 2 p_2 + 1, ... be primes (`rank.primes`), one more than
-there are softmax blocks, the last one 3 modulo 4. Then p_k is 7 modulo 8 but for the last, so 2 is
+there are softmax blocks, the last one 3 modulo 4. Then p_k is 7 modulo 8 except the last, so 2 is
 a square modulo p_k and has order p_{k+1}: 2^x modulo p_k depends on x modulo p_{k+1} alone. Block l
 of L is evaluated modulo p_0, ..., p_{L-l}, its logits modulo p_1, ..., p_{L-l+1}.
 

@@ -116,11 +116,12 @@ def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: Any) -> A
     need(plain, "data_file.name must be letters, digits, _ or -, and .json or .npz: no folder")
     beside = os.path.join(os.path.dirname(os.path.abspath(path)), name)
     need(os.path.isfile(beside), f"{name} is missing: it belongs beside the certificate")
-    need(os.path.getsize(beside) == size, f"{name} has another size than data_file.bytes", "wrong")
+    need(os.path.getsize(beside) == size, f"the size of {name} is not data_file.bytes", "wrong")
     if plain[1] == "npz":
         need(tables, f"{name} is for attncert check --fast", "over limit")
         return tables(beside, cert, limits)
     raw = contents(beside)
-    need(sha256(raw).hexdigest() == cert["input_sha256"], f"{name} has another SHA-256", "wrong")
+    same = sha256(raw).hexdigest() == cert["input_sha256"]
+    need(same, f"{name} does not match input_sha256", "wrong")
     data = values(raw, limits)
     return typed(data, dict, name, keys(data))

@@ -105,7 +105,7 @@ def values(raw: bytes, limits: Limits) -> Any:
     for _ in range(MAX_DEPTH):
         inner = [y for x in inner for y in (x.values() if type(x) is dict else x)]
         inner = [y for y in inner if type(y) in (dict, list)]
-    need(not inner, f"the file has over {MAX_DEPTH} brackets in brackets")
+    need(not inner, f"the file nests brackets over {MAX_DEPTH} deep")
     return content
 
 

@@ -54,7 +54,7 @@ def tied(cert: Any, limits: Limits) -> Tied:
 
 
 def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
-    """With C the tokens less their mean, z = mean + f(query / g, g C) / g for g != 0, for some f
+    """With C the tokens minus their mean, z = mean + f(query / g, g C) / g for g != 0, for some f
     that does not change if all tokens are repeated equally often."""
     T, n, d, m = dims(cert, "examples context width labels")
     factors, contexts, queries, labels = parts
@@ -87,7 +87,7 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
 
 
 def kind_of(direction: Any, g: int, columns: Any) -> str:
-    """The direction of the query, and g times the tokens less their mean, each with its frequency,
+    """The direction of the query, and g times the tokens minus their mean, each with its frequency,
     in lowest terms. (A text, since texts do not collide.)"""
     n = len(columns[0])
     moved = [[g * (n * x - s) for x in column] for column in columns for s in [sum(column)]]

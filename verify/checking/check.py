@@ -11,7 +11,7 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     """Re-derive everything a certificate claims, from the file alone.
 
     The verdict's status is "holds", "wrong", "over limit" or "unusable"; its message says why.
-    Nothing is raised for what a file holds. Arithmetic: exact integers; balls where the claim is
+    Nothing is raised for what a file holds. Arithmetic: exact integers; balls if the claim is
     about the true exponential. Source: docs/certificate.md.
 
     >>> check("no-such-certificate.json").status

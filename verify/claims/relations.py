@@ -13,7 +13,7 @@ example, a head, a token. The author writes no level; it follows from the number
     no relation at all                   vacuous, which supports nothing
 
 Values may be single numbers, or matrices, arrays and nested lists of equal shape, which are
-compared entry by entry; a single number beside them is compared with each entry.
+compared entry by entry; a single number opposite them is compared with each entry.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a proof holds on the data at hand: the second verdict, beside that on the outputs."""
+"""Whether a proof holds on the data at hand: the second verdict, after that on the outputs."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ class ProofTrace:
 
     def pivotal(self, conclusion: ClaimId) -> list[Claim]:
         """The claims to show first if the conclusion does not hold: those that fail on their own
-        among all that it rests on; else the hypotheses that fail, unless it is refuted with a
-        witness of its own; and the conclusion itself if it adds a witness."""
+        among all that it rests on; else the hypotheses that fail, unless it is refuted with its own
+        witness; and the conclusion itself if it adds a witness."""
         itself = self[conclusion]
         below = [c for c in self.failures(conclusion) if c is not itself]
         if not below and not (itself.level is Level.REFUTED and itself.witness):

@@ -90,7 +90,7 @@ def compare(
 
     The conclusion names those whose weights are proved to output the labels, or whose features are
     proved to have full rank: exact. If a construction fails, its entry says why. The construction
-    of the question has a claim of its own, as `prove` judges it. Raises InputError for data without
+    of the question has its own claim, as `prove` judges it. Raises InputError for data without
     labels and for an error in the construction of the question. Source: ours, docs/networks.md,
     under Price.
 

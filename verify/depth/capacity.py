@@ -331,13 +331,13 @@ class _Search:
         who, rank = shape.words(), found.served[About.SOME_LABELLINGS].rank
         trivial = most == labels
         decided = least == most
-        open_set = "an open set of labellings is output exactly, each by weights of its own"
+        open_set = "an open set of labellings is output exactly, each by its own weights"
         reach = open_set if least == labels else "almost no labelling is output by any weights"
         outputs = f"The outputs on these examples, over all weights of {who},"
         bound = Claim(
             ids.DEPTH_BOUND,
-            f"The Jacobian of the outputs by all weights of {who} has rank at most {most:,}, "
-            "whatever the weights.",
+            f"The Jacobian of the outputs with respect to all weights of {who} has rank at most "
+            f"{most:,}, whatever the weights.",
             Level.PROVED if trivial else Level.ARGUED,
             numbers={"bound": most, "N": self.spans.bound(shape), "Tm": labels},
             arithmetic="counting" if trivial else "ranks over ℚ of tokens and queries",

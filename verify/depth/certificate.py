@@ -39,8 +39,8 @@ def network_body(
     claim: str, data: Dataset, network: Network, construction: str, provenance: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The content of the file of a claim about derivatives of a network. Blocks that computed the
-    data are not in it, because the checkers differentiate by all weights in the file: it holds the
-    data that they computed. Raises TooLarge."""
+    data are not in it, because the checkers differentiate with respect to all weights in the file:
+    it holds the data that they computed. Raises TooLarge."""
     if data.origin.keys is not None:
         raise TooLarge("no checker accepts a claim about derivatives on data with such an origin")
     stored = data if data.origin.blocks else data.origin.stored(data)

@@ -21,11 +21,11 @@ t_l, r_l) and
 
 *Proof.* The image of J is the sum of its images by the weights of each layer. Softmax does not
 change if all logits of a row are shifted: a head depends on M_h through the bilinear form on
-differences of tokens and attending vectors, an a_l×q_l matrix. Derivatives by K and Q move it
-within {A Qᵀ + K Bᵀ}, which has dimension at most ρ(a_l + q_l - ρ) if K and Q have rank at most ρ in
-these spaces. The rest of the network sees W_h as a map from the span of the tokens to the r_l
-directions that are read: derivatives by V and O move it within {A O + V B}, of dimension at most
-v_l(t_l + r_l - v_l). Each image is spanned by that many vectors or fewer. ∎
+differences of tokens and attending vectors, an a_l×q_l matrix. Derivatives with respect to K and Q
+move it within {A Qᵀ + K Bᵀ}, which has dimension at most ρ(a_l + q_l - ρ) if K and Q have rank at
+most ρ in these spaces. The rest of the network sees W_h as a map from the span of the tokens to the
+r_l directions that are read: derivatives with respect to V and O move it within {A O + V B}, of
+dimension at most v_l(t_l + r_l - v_l). Each image is spanned by that many vectors or fewer. ∎
 
 **ReLU blocks.** After each layer l < L let every token and the query become x + B relu(A x + a) +
 b, with W units. Then s_l grows by Hv + W + 1 for each layer before, and R_l by W for each block

@@ -44,7 +44,7 @@ class DeepRank:
 
 
 class NetworkRows:
-    """Rows of the Jacobian by all weights, or of the last block's features, modulo primes[0].
+    """Rows of the Jacobian for all weights, or of the last block's features, modulo primes[0].
 
     features: whether the rows are features. slope: λ. Raises NotDifferentiable, SumVanishes,
     SignUnknown.

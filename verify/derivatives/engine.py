@@ -1,4 +1,4 @@
-r"""Outputs of a network of blocks, and their derivatives by all weights, in reverse mode.
+r"""Outputs of a network of blocks, and their derivatives in all weights, in reverse mode.
 
 The code is written once over arrays that have the operators of NumPy (`+`, `-`, `*`, `@`, indexing,
 `reshape`, `transpose`, `sum`): floats (NumPy or CuPy arrays), balls (`BallArray`), and residues
@@ -15,7 +15,8 @@ the output matrix, makes
 
     L = R Q (X K)ᵀ,   P = softmax of the rows of L,   Z = P X,   and adds  Z V O.                (1)
 
-Let G be the derivative of one output by the block's result. Reverse mode gives, head by head,
+Let G be the derivative of one output with respect to ("by", for short) the block's result. Reverse
+mode gives, head by head,
 
     by O: (ZV)ᵀG,   D = G Oᵀ,   by V: ZᵀD,   A = D Vᵀ,   by X: PᵀA,                              (2)
     S = λ P∘(A Xᵀ - row sums of P∘A Xᵀ),   by Q: Rᵀ(S X K),   by R: S X K Qᵀ,                    (3)
@@ -170,11 +171,11 @@ def run(
 
 
 def derivatives(done: Run, seed: Array) -> Array:
-    """(b, P) derivatives of one number for each example by all P weights.
+    """(b, P) derivatives of one number for each example with respect to all P weights.
 
-    seed: (b, m), the derivatives of the number by the outputs. Weights are numbered block by block;
-    in a block of attention key, query, value row by row and head by head, then the output matrix;
-    in a feed-forward block the matrix row by row, then the bias.
+    seed: (b, m), the derivatives of the number with respect to the outputs. Weights are numbered
+    block by block; in a block of attention key, query, value row by row and head by head, then the
+    output matrix; in a feed-forward block the matrix row by row, then the bias.
     """
     by_query, by_tokens = seed[:, None], None
     columns: list[list[Array]] = []

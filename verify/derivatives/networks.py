@@ -83,7 +83,7 @@ def _block(number: int, one: ExactBlock, residual: int, entries: Entries) -> Blo
         raise NotDifferentiable(f"block {number} is a block of kind {kind_of(one)}")
     if one.of == "row" or one.activation not in ("identity", "relu"):
         raise NotDifferentiable(
-            f"block {number} reads a row of all tokens, or has another activation than ReLU"
+            f"block {number} reads a row of all tokens, or has an activation other than ReLU"
         )
     bias = _together([one.bias], entries)
     return FeedForward(

@@ -47,7 +47,7 @@ def close(
     """The narrowest interval around the Kruskal rank within the question's work.
 
     question: if it has k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
-        known. Its seed decides which sets are met, never whether a bound is true.
+        known. Its seed decides which sets are found, never whether a bound is true.
     log, cluster: used by the searches of all sets of one size.
     progress: called as progress(stage, done, of); shows each narrower interval as a line.
 

@@ -136,7 +136,7 @@ class _Run:
         e: BallArray,
         q: BallArray,
     ) -> Iterator[tuple[int, BallArray]]:
-        """Derivatives by key, query, value and output of head h, each (examples, m, ...), with the
+        """Derivatives in key, query, value and output of head h, each (examples, m, ...), with the
         number of its first weight."""
         T, d, m, start = len(z), self.data.d, self.data.m, h * self.part
         gamma_b = BallArray.of((x for row in gamma for x in row), (T, m, d))

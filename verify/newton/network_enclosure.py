@@ -33,7 +33,7 @@ _IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper net
 
 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
-    """(T·m) outputs less labels at the weights themselves, each ball from `bits` bits."""
+    """(T·m) outputs minus labels at the weights themselves, each ball from `bits` bits."""
     with ctx.workprec(bits):
         differences = network.enclosures(data, bits) - arb_mat(data.label_matrix)
         return BallArray.of(differences.entries(), (data.T * data.m,))
@@ -42,7 +42,7 @@ def errors(data: Dataset, network: Network, bits: int) -> BallArray:
 def derivatives(
     data: Dataset, network: Network, unknowns: Sequence[int], radius: Fraction
 ) -> BallArray:
-    """(T·m, N): derivatives of the outputs by the N unknowns, anywhere within `radius` of the
+    """(T·m, N): derivatives of the outputs in the N unknowns, anywhere within `radius` of the
     weights; the others are constant. Weights are numbered as in `engine.derivatives`."""
     width = networks.weights_of(network) * data.m
 
@@ -121,8 +121,8 @@ def _with(block: Block, weights: Any) -> Block:
 
 
 def _natural(block: Block, written: ExactBlock) -> Block:
-    """Logits in units of ln 2 become natural ones: query weights times ln 2. Derivatives by keys
-    and queries are then those by the written ones, divided or multiplied by ln 2."""
+    """Logits in units of ln 2 become natural ones: query weights times ln 2. Derivatives in keys
+    and queries are then those in the written ones, divided or multiplied by ln 2."""
     if getattr(written, "unit", None) != "ln 2":
         return block
     assert isinstance(block, Attention)

@@ -1,7 +1,7 @@
 """The ranks of a given network at its own weights: of its Jacobian, and of its last features.
 
 The Jacobian has a row for each output number and a column for each weight. If its rows are
-independent, every small change of the outputs is followed by a change of the weights: near these
+independent, every small change of the outputs comes from some change of the weights: near these
 outputs every labelling is output exactly. The features have a row for each example: the means that
 the heads of the last block form. If their rows are independent, one choice of keys and queries
 serves all labels: the values and the output matrix of the last block solve for them.
@@ -52,9 +52,9 @@ def ranks(data: Dataset, network: Network) -> list[Claim]:
         return []
     rows, columns, last = data.T * data.m, weights_of(network), network.blocks[-1]
     statement = (
-        f"The Jacobian of the {rows:,} output numbers by all {columns:,} weights has rank "
-        f"{rows:,}: near these outputs every labelling is output exactly, each by weights of its "
-        "own."
+        f"The Jacobian of the {rows:,} output numbers with respect to all {columns:,} weights has "
+        f"rank {rows:,}: near these outputs every labelling is output exactly, each by its own "
+        "weights."
     )
     about = partial(_claim, ids.NETWORK_RANK, statement, rows, columns)
     claims = [_decided(data, network, about, rows, columns, False)]
@@ -78,7 +78,7 @@ def _decided(
     columns: int,
     features: bool,
 ) -> Claim:
-    """Whether a table of so many rows and columns has independent rows."""
+    """Whether a table of this many rows and columns has independent rows."""
     if columns < rows:
         return about(Level.REFUTED, "counting", {"rows": rows, "columns": columns})
     if rows * columns > MOST_NUMBERS:

@@ -72,7 +72,7 @@ def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls | None:
 
 
 def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
-    """For each box a lower bound of the output `right` of a readout less its largest other one;
+    """For each box a lower bound of the output `right` of a readout minus its largest other one;
     -inf if nothing is known. The differences are those of its columns, so that what the outputs
     have in common cancels."""
     low = np.empty(len(right))

@@ -101,7 +101,7 @@ def _compare(
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:
     """k_i - min k as a table [t][i]; a shift of all logits does not change the softmax.
 
-    If a logit is not whole, the second value is the first of them: example, row, logit over ln 2.
+    If a logit is not an integer, the second value is the first such logit: example, row, value.
     """
     (key, key_unit), (query, query_unit) = head.key.numer_denom(), head.query.numer_denom()
     unit = key_unit * query_unit * data.contexts.denominator * data.queries.denominator

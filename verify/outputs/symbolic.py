@@ -65,7 +65,7 @@ def symbolic(
     numbers: dict[str, Any] = {"examples": data.T, "labels": "symbolic", "bits": 0}
     for t, row in enumerate(rows):
         if row is None:
-            reason = "a softmax weight is not rational: a logit over ln 2 is not whole"
+            reason = "a softmax weight is not rational: a logit over ln 2 is not an integer"
             return _claim(Level.UNDECIDED, {}, {"reason": reason, "example": t})
         row_unit = ZZ.one
         for z in row:
@@ -96,7 +96,7 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     exponentials = 400_000 * data.T * len(layer.heads) * data.longest
     try:
         ranges = [logit_ranges(head, data) for head in layer.heads]
-    except ValueError:  # a logit is not whole, and `symbolic` ends at the exponentials
+    except ValueError:  # a logit is not an integer, and `symbolic` ends at the exponentials
         return exponentials
     numerators, unit = right_inverse.numer_denom()
     lengths = [int(x.bit_length()) for x in numerators.entries() if x]

@@ -55,7 +55,7 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
 
 
 def given_network(network: Network, data: Dataset, question: LayerQuestion) -> Proof:
-    """A network from a file, on data: `attncert layer` for other networks than one layer.
+    """A network from a file, on data: `attncert layer` for networks that are not one layer.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
     certificate shows equality, the least margin, or the largest error. Raises InputError for

@@ -31,7 +31,7 @@ from attncert.verify.claims.evidence import Claim, timed
 
 
 def behind(data: Dataset, blocks: str | None) -> Dataset:
-    """The data behind the blocks that the option --before names: "mean", or the path of a file;
+    """The data after the blocks that the option --before names: "mean", or the path of a file;
     None: the data themselves. Raises InputError, also for blocks that are not rational on them."""
     if not blocks:
         return data

@@ -1,9 +1,10 @@
 """Data of token sequences: contexts and queries are their prefixes, one example of each class.
 
 Softmax attention depends neither on the order of tokens nor on multiplying all their counts by a
-number. So examples with equal queries and proportional multisets of tokens have one output for all
-weights of a layer: they are a class (docs/next-token.md, section 2). One of those with equal labels
-is kept. Examples of one class with different labels are all kept, and no weights output them.
+number. So examples with equal queries and proportional multisets of tokens have the same output for
+all weights of a layer: they form a class (docs/next-token.md, section 2). One of those with equal
+labels is kept. Examples of one class with different labels are all kept, and no weights output
+them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Derivation (ours). Let a and b be as in `symbolic`. The drops of the other rows below L_s at c' are
 c'·(a_L - a_i) + b_L - b_i. They grow with c', since a_L is the largest (step 6), so 1 - p falls.
-Hence the c' that give 1 - p < 2^-B for all earlier s are all whole numbers from some c on. That c
+Hence the c' that give 1 - p < 2^-B for all earlier s are all integers from some c on. That c
 is proved to be the least: the inequality holds at c and fails at c - 1.
 """
 
@@ -33,7 +33,7 @@ class Drops(NamedTuple):
 
 
 def least(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
-    """The claim "saturation.least": the least positive whole c in every head, found by bisection;
+    """The claim "saturation.least": the least positive integer c in every head, found by bisection;
     *refuted* if a head's own c is smaller, or if its rows do not lead in the limit.
 
     A head's c is larger if the rank was not certified at less; the claim names such heads.
@@ -69,14 +69,14 @@ def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
     """The distances of the rows of this head's earlier examples behind L_s, as functions of c."""
     grows = dense(lead(data, record))
     if any(type(x) is not int for x in grows.ravel().tolist()):
-        raise ValueError("c multiplies something that is not whole")
+        raise ValueError("c multiplies a number that is not an integer")
     logits = dense(features.logit_table(head, data)[list(record.earlier)])
     stays = logits - int(record.c or 0) * grows
     return Drops(behind_targets(grows, record.targets), behind_targets(stays, record.targets))
 
 
 def least_c(drops: Drops, bits: int) -> int | None:
-    """The least whole c ≥ 1 with 1 - p < 2^-bits for all; None if some row never leads."""
+    """The least integer c ≥ 1 with 1 - p < 2^-bits for all; None if some row never leads."""
     if (drops.gaps <= 0).any():
         return None
     if not drops.gaps.size:

@@ -57,8 +57,8 @@ class LayerTheorem:
              r queries at a time. width: the default d_h for n tokens.
     follows: further claims about the finished weights; they may rest on any earlier claim.
     heads:   in a report, the paragraph above the table of heads.
-    owes:    for `attack`: whether the theorem places these data with enough heads, decided by other
-             code than the builder's. By default, all hypotheses must hold.
+    owes:    for `attack`: whether the theorem places these data with enough heads, decided without
+             the builder's code. By default, all hypotheses must hold.
     """
 
     r: str | None = None
@@ -135,7 +135,7 @@ class Construction:
                 for "examples" the number that the theorem places. Each becomes a claim.
     claims:     about the outputs: `Exact`, `Within`, `Nearest`, `Generates`, each at most once. The
                 first, which is not `Generates`, is the conclusion.
-    options:    options of `prove` that it takes, beside device and seed.
+    options:    options of `prove` that it takes, besides device and seed.
     purposes:   the purposes of the blocks, in order: (number of blocks, purpose); None: the
                 remaining blocks.
     subject:    the data as the construction sees them.

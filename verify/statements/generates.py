@@ -95,8 +95,8 @@ class Generates:
 
 @dataclass(frozen=True)
 class _Cases:
-    """A network on the situations of a domain. A *lead* is the output of the right symbol less the
-    largest other one."""
+    """A network on the situations of a domain. A *lead* is the output of the right symbol minus
+    the largest other one."""
 
     domain: Transducer
     width: int | None

@@ -165,7 +165,7 @@ def limited(
 
 def all_concluded(goals: Sequence[Goal], views: Views) -> Concluded:
     """The claims of all goals. The claim of the first goal is the conclusion and comes last; the
-    others have ids of their own."""
+    others have their own ids."""
     first = goals[0].concluded(views)
     known = {claim.id: claim for claim in first.claims[:-1]}
     for goal in goals[1:]:

@@ -98,12 +98,12 @@ NO_HEADER = f"data: must be {NPZ}, not unreadable (labels has no header as numpy
         ),
         (
             {"contexts": member("(100000000, 1)", "|i1")},
-            f"data: must be {NPZ}, not unreadable (contexts has another size than its shape says)",
+            f"data: must be {NPZ}, not unreadable (the size of contexts does not match its shape)",
         ),
-        ({"labels": member("(1,)")}, "(labels has another size than its shape says)"),
+        ({"labels": member("(1,)")}, "(the size of labels does not match its shape)"),
         (
             {"labels": member("(1,)", body=b"\0" * 9)},
-            "(labels has another size than its shape says)",
+            "(the size of labels does not match its shape)",
         ),
         ({"labels": member("(1 2,)", body=b"\0" * 8)}, NO_HEADER),
         ({"labels": member("(,1)", body=b"\0" * 8)}, NO_HEADER),
@@ -131,7 +131,7 @@ def test_a_bomb_is_refused_unread() -> None:
     honest = zipped(contexts=member(f"({3 * 2**27}, 1)"))
     assert "must be arrays of at most 2147483648 bytes, not 3221225488" in line_of_npz(honest)
     body = zipped(zipfile.ZIP_DEFLATED, contexts=member("(1, 1)", body=b"\0" * 2**24))
-    assert "contexts has another size than its shape says" in line_of_npz(body)
+    assert "the size of contexts does not match its shape" in line_of_npz(body)
     # The same with the announced size forged: the reader stops at what was announced.
     raw, size = body.getvalue(), len(member("(1, 1)")) + 2**24
     forged = raw.replace(struct.pack("<L", size), struct.pack("<L", len(member("(1, 1)")) + 8))

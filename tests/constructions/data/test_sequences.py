@@ -124,11 +124,13 @@ REFUSED = {
     "sequences[0]: must be a text or a list, of one symbol or more, not an object": {
         "sequences": [{}]
     },
-    "sequences[1][0]: must be a string, as the first is, not an integer": {
+    "sequences[1][0]: must be a string, like the first, not an integer": {
         "sequences": ["ab", [0, 1]]
     },
     "sequences[0][1]: must be a symbol of the embedding, not 'x'": {"sequences": ["ax"]},
-    "sequences: must be of two symbols, for a next one, not of one each": {"sequences": ["a", "b"]},
+    "sequences: must be long enough for a next token, not of one symbol each": {
+        "sequences": ["a", "b"]
+    },
     "embedding: must be 2 rows, one for each symbol, not 3": {"embedding": [[1], [2], [3]]},
     "embedding: must be rows, or made of width, bound, seed, not with 'depth'": {
         "embedding": {"width": 2, "depth": 3}
@@ -160,7 +162,7 @@ REFUSED = {
     "examples[0]: must be a sequence and a place in it, counted from 0, not a list": {
         "examples": [[0, True]]
     },
-    "examples[0]: must be a place with a next token, or labels numbers, not the last of": {
+    "examples[0]: must be a place with a next token, unless labels are given as numbers, not": {
         "examples": [[0, 1]]
     },
     "labels: must be index, one-hot, or numbers, not 'last'": {"labels": "last"},

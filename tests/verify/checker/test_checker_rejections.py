@@ -100,7 +100,7 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     "nested objects": ('{"format":' * 100_000, "nested too deeply"),
     "nested in free text": (
         json.dumps(LAYER).replace('"random"', "[" * 100 + "]" * 100),
-        "brackets in brackets",
+        "nests brackets",
     ),
     "a key twice": ('{"format": "attncert/3", "format": "attncert/3"}', "twice"),
     "a float": (json.dumps(changed(LAYER, "produced_by.seed", 1.5)), ": 1.5"),
@@ -306,8 +306,8 @@ OUTSIDE: dict[str, tuple[Content, str, str]] = {
     ),
     "a data file elsewhere": (outside("../a.json", 2), "unusable", "data_file.name must be"),
     "no data file": (outside("a.json", 2), "unusable", "a.json is missing"),
-    "a longer data file": (outside("data.json", 1), "wrong", "data.json has another size"),
-    "another data file": (outside("data.json", 2), "wrong", "data.json has another SHA-256"),
+    "a longer data file": (outside("data.json", 1), "wrong", "size of data.json is not"),
+    "another data file": (outside("data.json", 2), "wrong", "does not match input_sha256"),
     "arrays": (outside("data.npz", 2), "over limit", "is for attncert check --fast"),
 }  # fmt: skip
 

@@ -112,9 +112,9 @@ def fifo(certificate: Certificate, folder: Path) -> None:
 
 
 MUTATIONS: dict[str, tuple[Callable[[Certificate, Path], object], str, str]] = {
-    "other data": (other_content, "wrong", f"{JSON} has another SHA-256"),
+    "other data": (other_content, "wrong", f"{JSON} does not match input_sha256"),
     "another size": (
-        changed(lambda told: told.update(bytes=told["bytes"] + 1)), "wrong", "has another size"),
+        changed(lambda told: told.update(bytes=told["bytes"] + 1)), "wrong", "the size of"),
     "a size that is not an integer": (
         changed(lambda told: told.update(bytes=True)), "unusable", "bytes must be of type int"),
     "no file": (lambda _, f: (f / JSON).unlink(), "unusable", f"{JSON} is missing"),
@@ -126,13 +126,13 @@ MUTATIONS: dict[str, tuple[Callable[[Certificate, Path], object], str, str]] = {
     "another kind": (elsewhere("data.txt"), "unusable", "data_file.name must be"),
     "a name that is a list": (
         changed(lambda told: told.update(name=["a"])), "unusable", "data_file.name must be"),
-    "itself": (elsewhere("certificate.json"), "wrong", "certificate.json has another"),
+    "itself": (elsewhere("certificate.json"), "wrong", "size of certificate.json"),
     "a reference without a size": (
         changed(lambda told: told.pop("bytes")), "unusable", "data_file, if not null,"),
     "not JSON": (with_text(b"{"), "unusable", "the file is not JSON"),
     "a list": (with_text(b"[]"), "unusable", f"{JSON} must be of type dict"),
     "other keys": (with_text(b'{"contexts":[]}'), "unusable", f"{JSON} must have the key"),
-    "deep": (with_text(b"[" * 70 + b"]" * 70), "unusable", "brackets in brackets"),
+    "deep": (with_text(b"[" * 70 + b"]" * 70), "unusable", "nests brackets"),
     "floats": (
         with_text(b'{"contexts":[1.5],"queries":[],"labels":[]}'), "unusable", "not an integer"),
 }  # fmt: skip

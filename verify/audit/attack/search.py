@@ -87,7 +87,7 @@ class AttackAnswer(Answer):
     def counts(self) -> str:
         """The number of cases of each sort."""
         built, outside = self.built.total(), self.outside.total()
-        return f"Built as promised: {built:,}; where nothing is promised: {outside:,}"
+        return f"Built as promised: {built:,}; nothing promised: {outside:,}"
 
 
 @answers(Attack)

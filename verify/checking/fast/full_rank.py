@@ -147,7 +147,7 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArray[Any]:
-    """Logits of one head in units of ln 2, less the smallest of each example: integers.
+    """Logits of one head in units of ln 2, minus the smallest of each example: integers.
 
     keys: tokens @ key, of one context or one for each example; inner: query.T @ e of each example.
     """

@@ -53,7 +53,7 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedA
     limits.on_time()
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        need(digest == cert["input_sha256"], f"{name} has another SHA-256", "wrong")
+        need(digest == cert["input_sha256"], f"{name} does not match input_sha256", "wrong")
         try:
             arrays = mapped(file, name)
         except InputError as error:

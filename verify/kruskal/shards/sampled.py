@@ -38,7 +38,7 @@ class Samples:
     """S random k-subsets.
 
     counts: the numbers of subsets proved independent, proved dependent, or undecided. witness: the
-    smallest dependent set met (the first of them), or None. assumed: which of these were not
+    smallest dependent set found (the first of them), or None. assumed: which of these were not
     counted here, one sentence.
     """
 
@@ -110,7 +110,7 @@ def failing_at_most(failures: int, trials: int) -> float:
 
 
 def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Record:
-    """The record of a shard: counts by name, and the members of the smallest circuit it met."""
+    """The record of a shard: counts by name, and the members of the smallest circuit it found."""
     members = min((circuit.indices for circuit in circuits), key=_size, default=None)
     return {"counts": dict(counts), "circuit": None if members is None else list(members)}
 
@@ -143,7 +143,7 @@ def totals(records: Iterable[Record]) -> Counter[str]:
 
 
 def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
-    """The smallest circuit that some shards met, the first in order of indices, with its relation
+    """The smallest circuit that some shards found, the first in order of indices, with its relation
     computed anew, exactly; None without one.
 
     Raises Contradiction if these vectors are independent: then the record is false.

@@ -59,7 +59,7 @@ def _conclusion(law: Jacobian) -> Claim:
     statement = (
         f"{dimension} have dimension {law.least:,} of {labels:,}: {reached}."
         if known
-        else f"{dimension} have a dimension that is known."
+        else f"{dimension} have a known dimension."
     )
     witness = {
         "reason": f"between {law.least:,} (certified) and {law.most:,} (no weights exceed it)"
@@ -81,8 +81,8 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
     trivial = least.bound == labels
     yield Claim(
         ids.LAW_BOUND,
-        f"The Jacobian of the outputs by all weights of {_sized(law)} has rank at most "
-        f"{least.bound}, whatever the weights.",
+        f"The Jacobian of the outputs with respect to all weights of {_sized(law)} has rank at "
+        f"most {least.bound}, whatever the weights.",
         Level.PROVED if trivial else Level.ARGUED,
         numbers={"bound": least.bound, "from": least.name, "Tm": labels, "N": law.law},
         arithmetic="counting" if trivial else "ranks over ℚ of tokens and queries",
@@ -134,11 +134,11 @@ def _universal(data: Dataset, law: Jacobian, notion: Notion) -> Claim:
         f"One choice of keys and queries of {heads} serves all labels of "
         f"{counted(data.T, 'example', 'the')}."
     )
-    return _verdict(notion, law, statement, "rank Z = T was not met, and is not excluded")
+    return _verdict(notion, law, statement, "rank Z = T was not reached, and is not excluded")
 
 
 def _every(law: Jacobian, labelled: Labelling, notion: Notion) -> Claim:
-    reason = f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was met"
+    reason = f"with {counted(law.heads, 'head')} no zero with an onto Jacobian was found"
     statement = f"Every labelling is memorized by {_sized(law)}."
     return _verdict(notion, law, statement, labelled.why or reason)
 

@@ -1,10 +1,10 @@
-"""The Jacobian of a layer's outputs by all its weights, modulo p, and its rank.
+"""The Jacobian of a layer's outputs in all its weights, modulo p, and its rank.
 
 Head h gives example t, with context E and query e, the logits ln 2 · E K Qᵀ e: in the layer's real
 weights K and Q' = ln 2 · Q they are E K Q'ᵀ e. The derivatives are (1) in
 `constructions/given/attention.py`, with Q' for Q.
 
-*How ln 2 is removed.* Q' occurs only in the derivatives by K. So J = J₀ D, where D is diagonal,
+*How ln 2 is removed.* Q' occurs only in the derivatives in K. So J = J₀ D, where D is diagonal,
 ln 2 in the columns of keys and 1 elsewhere, and J₀ is rational if the logits are integral. D is
 invertible: rank J = rank J₀. Here contexts and queries are multiplied by their denominators, and
 each matrix of weights is made integral without a common factor: this multiplies each column of J₀

@@ -68,8 +68,8 @@ def full_rank(
 ) -> Claim:
     """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
 
-    Undecided if the rank is smaller modulo every prime tried, or a logit is not whole. "prime" is
-    the first prime modulo which the rank is T, else the one of largest rank. A repeated head is
+    Undecided if the rank is smaller modulo every prime tried, or a logit is not an integer. "prime"
+    is the first prime modulo which the rank is T, else the one of largest rank. A repeated head is
     used once, since equal columns add nothing. device, progress: those of `layer_rank`, for large
     layers.
     """

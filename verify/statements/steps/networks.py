@@ -1,6 +1,6 @@
 """The hypothesis of every network that memorizes, and the steps of their proofs.
 
-The hypothesis is that inputs which a network cannot tell apart have one label. The steps are
+The hypothesis is that inputs which a network cannot tell apart have the same label. The steps are
 checked on the queries between the finished blocks. The derivations are above the builders, in
 constructions/network.
 """

@@ -95,7 +95,7 @@ def test_what_the_bounds_do_not_explain_is_undecided(monkeypatch: pytest.MonkeyP
     answer = capacity(signed_pairs())
     assert not answer.holds and answer.exit_status == 3
     assert "Between 3 (certified) and 4" in verdict(answer)
-    assert "The two do not meet" in report(answer).files["report.md"].decode()
+    assert "The two bounds do not meet" in report(answer).files["report.md"].decode()
 
 
 def test_the_three_notions_are_told_apart() -> None:
