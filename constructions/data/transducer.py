@@ -67,9 +67,12 @@ class Transducer:
         if sorted(places) != list(range(len(places))) or len(self.places) != len(self.letters):
             raise InputError("places", "all places of the prompt, each once, by step", places)
         for some, where in zip(self.letters, self.places, strict=True):
-            if not some or any(len(letter) != len(where) for letter in some):
-                raise InputError("letters", "one or more, with a symbol for each place", some)
-        _ = self.reached
+            fits = some and all(len(letter) == len(where) for letter in some)
+            if not fits or len({*some}) < len(some):
+                must = "one or more, each once, with a symbol for each place"
+                raise InputError("letters", must, some)
+        if (least := min(map(min, self.symbols))) < 0:
+            raise InputError("symbols", "counted from 0", least)
 
     def __repr__(self) -> str:
         return in_brief(self, inputs=self.inputs, prompt=self.prompt, answer=len(self.letters))

@@ -52,9 +52,6 @@ class Balls(NamedTuple):
     def whole(self) -> bool:
         return not self.radius.any() and bool((self.centre == np.rint(self.centre)).all())
 
-    def turned(self) -> Balls:
-        return Balls(*(np.swapaxes(x, -1, -2) for x in self))
-
 
 def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls | None:
     """The query behind the blocks, B×k, of B boxes of n tokens, B×n×d. None if a block is not known
@@ -78,12 +75,10 @@ def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
     low = np.empty(len(right))
     with np.errstate(all="ignore"):
         for symbol in set(right.tolist()):
-            rows, apart = right == symbol, less_others(readout, symbol)
+            rows = right == symbol
             some = Balls(*(x[rows] for x in vectors))
-            balls = _plus(_product(some, Balls.of(apart.weights)), Balls.of(apart.bias))
-            low[rows] = (balls.centre - _outward(balls.radius + U * np.abs(balls.centre))).min(
-                axis=1
-            )
+            centre, radius = _affine(some, less_others(readout, symbol))
+            low[rows] = (centre - _outward(radius + U * np.abs(centre))).min(axis=1)
     return np.where(np.isnan(low), -np.inf, low)
 
 
@@ -93,13 +88,12 @@ def less_others(readout: FeedForward, right: int) -> FeedForward:
     >>> less_others(FeedForward(fmpq_mat([[1, 2, 5]]), fmpq_mat([[0, 1, 0]])), 2).weights
     [4, 3]
     """
-    matrices = []
-    for matrix in (readout.weights, readout.bias):
-        rows = (
-            [row[right] - x for v, x in enumerate(row) if v != right] for row in matrix.tolist()
-        )
-        matrices.append(fmpq_mat(list(rows)))
-    return FeedForward(*matrices)
+    others = [v for v in range(int(readout.bias.ncols())) if v != right]
+    differences = (
+        fmpq_mat([[row[right] - row[v] for v in others] for row in matrix.tolist()])
+        for matrix in (readout.weights, readout.bias)
+    )
+    return FeedForward(*differences)
 
 
 def _is_known(part: Any) -> bool:
@@ -113,7 +107,7 @@ def _is_known(part: Any) -> bool:
 def _changed(block: Any, vectors: Balls, tokens: Balls, *, block_of_tokens: bool) -> Balls:
     """The block applied to the vectors, B×q×k."""
     if isinstance(block, FeedForward):
-        made = _plus(_product(vectors, Balls.of(block.weights)), Balls.of(block.bias))
+        made = _affine(vectors, block)
         if block.activation in SMOOTH:
             made = _each(getattr(BALLS, block.activation.replace("-", "_")), made)
         elif block.activation != "identity":
@@ -130,10 +124,12 @@ def _attended(block: Attention, vectors: Balls, tokens: Balls, of_tokens: bool) 
     for head in block.heads:
         assert head.value is not None
         width = int(head.value.ncols())
-        asked, keys = _product(vectors, Balls.of(head.query)), _product(tokens, Balls.of(head.key))
-        weights = _product(asked, keys.turned())
+        scale = factor(block.unit) if block.rule == "softmax" else 1
+        query = [[x * scale for x in row] for row in head.query.tolist()]
+        asked, keys = _product(vectors, Balls.of(query)), _product(tokens, Balls.of(head.key))
+        weights = _product(asked, Balls(*(np.swapaxes(x, -1, -2) for x in keys)))
         if block.rule == "softmax":
-            weights = _softmax(weights, seen, factor(block.unit))
+            weights = _softmax(weights, seen)
         elif block.rule == "hardmax":
             weights = _hardmax(weights, seen)
         weights = Balls(*(np.where(seen, x, 0) for x in weights))
@@ -143,6 +139,10 @@ def _attended(block: Attention, vectors: Balls, tokens: Balls, of_tokens: bool) 
     for part in parts[1:]:
         made = _plus(made, part)
     return made
+
+
+def _affine(vectors: Balls, block: FeedForward) -> Balls:
+    return _plus(_product(vectors, Balls.of(block.weights)), Balls.of(block.bias))
 
 
 def _product(a: Balls, b: Balls) -> Balls:
@@ -161,11 +161,9 @@ def _plus(a: Balls, b: Balls) -> Balls:
     return Balls(centre, np.zeros_like(centre) + slack)
 
 
-def _softmax(logits: Balls, seen: AnyArray, scale: arb) -> Balls:
+def _softmax(logits: Balls, seen: AnyArray) -> Balls:
     """e_j / S with S the sum: an error in e_j and S is at most (r_j + q r_S) / (S - r_S), q the
     quotient."""
-    by = Balls.of([scale])
-    logits = logits if scale == 1 else _times(logits, by)
     top = np.where(seen, logits.centre, -np.inf).max(axis=-1, keepdims=True)
     powers = _each(lambda x: x.exp(), _plus(logits, Balls(-top, 0 * top)))
     powers = Balls(*(np.where(seen, x, 0) for x in powers))
@@ -193,13 +191,6 @@ def _relu(x: Balls) -> Balls:
 def _threshold(x: Balls) -> Balls:
     decided = (x.centre - x.radius >= 0) | (x.centre + x.radius < 0)
     return Balls(np.where(decided, x.centre >= 0, 0.5), np.where(decided, 0.0, 0.5))
-
-
-def _times(a: Balls, b: Balls) -> Balls:
-    """The products of the entries."""
-    centre = a.centre * b.centre
-    radius = a.radius * (np.abs(b.centre) + b.radius) + np.abs(a.centre) * b.radius
-    return Balls(centre, _outward(radius + U * np.abs(centre)))
 
 
 def _each(function: Callable[[arb], arb], x: Balls) -> Balls:

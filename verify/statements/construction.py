@@ -231,6 +231,9 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
         yield "claims", "first about the examples, such as Nearest()", construction.claims[0]
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
         yield "claims", "of different kinds", construction.claims
+    for claim in construction.claims:
+        if unknown := {*getattr(claim, "rests_on", ())} - {*construction.steps}:
+            yield "claims: rests_on", "names of steps", min(unknown)
     if not isinstance(construction.promises, Mapping):
         yield "promises", "formulas by name", type(construction.promises).__name__
     elif other := [name for name in construction.promises if name not in _PROMISED]:

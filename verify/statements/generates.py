@@ -14,9 +14,9 @@ balls. ∎
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from itertools import islice
 from typing import Any
 
@@ -27,7 +27,7 @@ from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.data.transducer import Situation, Transducer, Word
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, whole
 from attncert.constructions.network.arithmetic import BALLS, Inexact
 from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.network import Network, readout
@@ -55,9 +55,9 @@ class Generates:
     domain: a `Transducer`; its symbols are rows of the embedding of the data, which are token
     sequences. width: of the situations, in letters; None: every input is tried. rests_on: steps of
     the construction that say why these answers are right. No certificate holds this claim, so it is
-    not the first of a construction. Arithmetic: balls. Raises InputError if the data are no
-    sequences, or the network has not one output for each symbol. Source: at the head of
-    verify/statements/generates.py.
+    not the first of a construction. Arithmetic: balls. Raises InputError for other widths, and if
+    the data are no sequences, or the network has not one output for each symbol. Source: at the
+    head of verify/statements/generates.py.
 
     >>> from attncert import additions
     >>> Generates(additions(10), width=2).domain.inputs == 10**20
@@ -70,6 +70,10 @@ class Generates:
 
     certified = False
 
+    def __post_init__(self) -> None:
+        if self.width is not None and not (whole(self.width) and self.width > 0):
+            raise InputError("width", "a whole number above 0, or None", self.width)
+
     def concluded(self, views: Views) -> Concluded:
         """The claims; undecided if balls leave a situation open."""
         start = time.perf_counter()
@@ -81,7 +85,7 @@ class Generates:
             "outputs, generates the right answer; the certificate does not hold this claim."
         )
         premises = (local.id, *(ids.ClaimId(f"step.{name}") for name in self.rests_on))
-        whole = Claim(
+        every = Claim(
             ids.claimed("generates"),
             statement,
             local.level,
@@ -90,7 +94,7 @@ class Generates:
             rests_on=premises if local.level.holds else (),
             source=_SOURCE,
         )
-        return Concluded([local, whole])
+        return Concluded([local, every])
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ class _Cases:
         least, where = np.inf, Situation(0, {}, 0, ())
         for place in range(len(self.domain.letters)):
             progress(place, len(self.domain.letters))
-            for some in _pieces(self.domain.situations(place, self.width)):
+            situations = self.domain.situations(place, self.width)
+            while some := list(islice(situations, _BATCH)):
                 count += len(some)
                 lows = self.lows(some)
                 for t in np.flatnonzero(~(lows > 0)).tolist():
@@ -129,7 +134,7 @@ class _Cases:
                     if lead <= 0:
                         return self._said(Level.REFUTED, count, self._shown(some[t]))
                     low = lead if self.width is None else self.low(some[t])
-                    lows[t] = _below(low)
+                    lows[t] = np.nextafter(float(low.lower()), -np.inf)
                     open_ += [] if low > 0 else [some[t]]
                     if len(open_) == _MOST_OPEN:
                         return self._open(count, open_)
@@ -213,7 +218,7 @@ class _Cases:
             for possible, shift in zip(self.domain.symbols, shifts, strict=False):
                 rows = [[arb(x + y) for x, y in zip(row, shift, strict=True)] for row in symbols]
                 columns = zip(*(rows[symbol] for symbol in possible), strict=True)
-                tables.append([*rows, [_hull(column) for column in columns]])
+                tables.append([*rows, [reduce(arb.union, column) for column in columns]])
         return tables
 
     @cached_property
@@ -251,20 +256,3 @@ def _least(numbers: Sequence[arb]) -> arb:
     if not all(x.is_finite() for x in numbers):
         return arb(0, "inf")
     return min(x.lower() for x in numbers).union(min(x.upper() for x in numbers))
-
-
-def _hull(column: Sequence[arb]) -> arb:
-    whole = column[0]
-    for x in column[1:]:
-        whole = whole.union(x)
-    return whole
-
-
-def _below(x: arb) -> float:
-    """A float64 below the ball."""
-    return float(np.nextafter(float(x.lower()), -np.inf))
-
-
-def _pieces(situations: Iterator[Situation]) -> Iterator[list[Situation]]:
-    while some := list(islice(situations, _BATCH)):
-        yield some

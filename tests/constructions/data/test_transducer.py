@@ -67,10 +67,16 @@ def test_a_missing_step_is_named_with_an_input_that_reaches_it() -> None:
     [
         ([[(0,)]], [(1,)], "places: must be all places of the prompt"),
         ([[(0,)]], [(0,), (1,)], "places: must be all places of the prompt"),
-        ([[(0, 1)]], [(0,)], "letters: must be one or more, with a symbol for each place"),
+        (
+            [[(0, 1)]],
+            [(0,)],
+            "letters: must be one or more, each once, with a symbol for each place",
+        ),
         ([[]], [(0,)], "letters: must be one or more"),
+        ([[(0,), (0,)]], [(0,)], "letters: must be one or more, each once"),
+        ([[(-1,)]], [(0,)], "symbols: must be counted from 0, not -1"),
     ],
 )
 def test_malformed_domains_are_refused(letters: object, places: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Transducer(letters, places, 0, {(0, (0,)): (0, 0)})  # type: ignore[arg-type]
+        Transducer(letters, places, 0, {(0, (0,)): (0, 0), (0, (-1,)): (0, 0)})  # type: ignore[arg-type]

@@ -132,6 +132,10 @@ def test_data_that_do_not_fit_are_refused() -> None:
         claims(generating(additions(3, 4), 2))
     with pytest.raises(InputError, match="claims: must be first about the examples"):
         replace(adder(2, 4), claims=(Generates(DOMAIN),))
+    with pytest.raises(InputError, match="claims: rests_on: must be names of steps, not other"):
+        replace(adder(2, 4), claims=(Nearest(), Generates(DOMAIN, 2, ["other"])))
+    with pytest.raises(InputError, match="width: must be a whole number above 0"):
+        Generates(DOMAIN, 0)
 
 
 @pytest.mark.slow
