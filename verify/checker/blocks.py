@@ -27,9 +27,8 @@ Head = namedtuple("Head", "key query out")
 # parts: those of general attention, else None.
 Attention = namedtuple("Attention", "of rule unit heads mask residual parts")
 # norms, of queries and keys, rotary, cap, slopes, tables and sinks: None if there are none.
-# across: the map to what is added in a rotation, times the sine. next: 1 if the query is at the
-# place after the last token, else 0.
-General = namedtuple("General", "root norms rotary across cap slopes tables sinks next")
+# next: 1 if the query is at the place after the last token, else 0.
+General = namedtuple("General", "root norms rotary cap slopes tables sinks next")
 Positions = namedtuple("Positions", "of table next residual")
 FeedForward = namedtuple("FeedForward", "of activation map residual")
 Normalization = namedtuple("Normalization", "of centred epsilon gain bias unit residual")
@@ -89,7 +88,7 @@ def general(limits: Limits, one: Any, heads: Any) -> General:
     even = all(len(head.query.columns) == wide for head in heads)
     root = typed(one["root"], int, "root")
     need(root > 0, "root must be above 0")
-    norms = rotary = across = cap = tables = None
+    norms = rotary = cap = tables = None
     if one["norm"] is not None:
         norm = typed(one["norm"], dict, "norm", "epsilon query_gain key_gain")
         plain = {"centred": False, "epsilon": norm["epsilon"], "bias": ["0"] * wide, "of": "all"}
@@ -102,9 +101,6 @@ def general(limits: Limits, one: Any, heads: Any) -> General:
         need(even and wide % 2 == 0, "rotary needs queries of equal and even widths")
         (row,), unit, _ = numbers(limits, [rotary["frequencies"]], "frequencies", 1, wide // 2)
         rotary = rotary["unit"] == "radian", [p for p in row for _ in range(2)], unit
-        # The pair (x, y) is taken to (-y, x).
-        signs = [1 if i % 2 else -1 for i in range(wide)]
-        across = Map([[signs[i] * (j == i ^ 1) for j in range(wide + 1)] for i in range(wide)], 1)
     if one["cap"] is not None:
         (p,), q, _ = numbers(limits, [one["cap"]], "cap", 1)
         need(p > 0, "cap must be above 0")
@@ -117,7 +113,7 @@ def general(limits: Limits, one: Any, heads: Any) -> General:
     if one["tables"] is not None:
         tables = [shaped(limits, x, "tables") for x in typed(one["tables"], list, "tables")]
         need(len(tables) == H, "tables must be one for each head")
-    return General(root, norms, rotary, across, cap, slopes, tables, sinks, is_next(one))
+    return General(root, norms, rotary, cap, slopes, tables, sinks, is_next(one))
 
 
 def is_next(one: Any) -> int:

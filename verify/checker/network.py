@@ -14,7 +14,7 @@ from collections import namedtuple
 from functools import cached_property
 from typing import Any
 
-from .arithmetic import LONGEST, Mixed
+from .arithmetic import LONGEST, Mixed, is_exact
 from .blocks import (
     SMOOTH,
     Attention,
@@ -110,8 +110,15 @@ def prepared(on: Any, parts: Any, which: int, vector: Any, place: int) -> Any:
     radians, frequencies, unit = parts.rotary
     angles = [(on.limits.product(p, place), unit) for p in frequencies]
     cosines, sines = on.rotation(radians, angles)
-    across = on.mapped(vector, parts.across)
-    return on.added([on.times(vector, cosines), on.times(across, sines)])
+    return on.added([on.times(vector, cosines), on.times(across(vector), sines)])
+
+
+def across(vector: Any) -> Any:
+    """Each pair (x, y) taken to (-y, x)."""
+    entries, rest = vector
+    swapped = [entries[i ^ 1] for i in range(len(entries))]
+    turned = [x if i % 2 else -x for i, x in enumerate(swapped)]
+    return turned, rest if is_exact(vector) else [rest[i ^ 1] for i in range(len(rest))]
 
 
 def general(
