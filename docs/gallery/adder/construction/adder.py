@@ -28,6 +28,7 @@ from attncert import (
     FeedForward,
     Generates,
     Head,
+    Hypothesis,
     Nearest,
     Network,
     Step,
@@ -79,6 +80,8 @@ def adder(digits=10, base=10, scale=1000, build=build):
         theorem="the addition theorem",
         source="examples/adder.py",
         build=partial(build, digits=digits, base=base, scale=scale),
+        hypotheses={"sequences": Hypothesis("The data are token sequences.", lambda data: [
+            (data.origin.inputs is not None, "==", True)])},
         steps={"carries": Step("Digits and carries add up to digit and carry.",
                                partial(carries, domain=domain, base=base))},
         claims=(Nearest(), Generates(domain, width=2, rests_on=("carries",))),
