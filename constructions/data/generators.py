@@ -6,13 +6,12 @@ The same arguments and seed give the same data set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from flint import fmpz_mat
 
-from attncert.constructions.arrays import AnyArray, IntArray, IntegerArray, ObjectArray
+from attncert.constructions.arrays import AnyArray, IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
@@ -64,10 +63,10 @@ def family(
 ) -> Dataset:
     """Integer data with contexts of rank n ≤ d and queries of a kind.
 
-    contexts: a key of CONTEXTS
+    contexts:
         random    entries in [-bound, bound]
         permuted  one matrix, its rows in another order for every example
-    queries: a key of QUERIES
+    queries:
         random        entries in [-bound, bound]
         moment-curve  (1, t, …, t^(d-1)) at T distinct integers t: every d are independent
     Needs n ≤ d. Raises InputError if no context of rank n was drawn (bound too small).
@@ -76,11 +75,15 @@ def family(
     ['1', '1', '1']
     """
     rng = np.random.default_rng(seed)
-    E = CONTEXTS[contexts](rng, 1 if shared else T, n, d, bound)
-    e = QUERIES[queries](rng, T, n, d, bound)
+    count, permuted = 1 if shared else T, contexts == "permuted"
+    drawn = [_full_rank(rng, n, d, bound) for _ in range(1 if permuted else count)]
+    if permuted:
+        drawn = [drawn[0][rng.permutation(n)] for _ in range(count)]
+    curve = queries == "moment-curve"
+    e = _moment_curve(T, d) if curve else rng.integers(-bound, bound, (T, d), endpoint=True)
     y = rng.integers(-bound, bound, (T, m), endpoint=True)
     name = f"{contexts}-contexts-{queries}-queries"
-    return Dataset(ExactArray(E), ExactArray.of(e), ExactArray(y), name)
+    return Dataset(ExactArray(np.stack(drawn)), ExactArray.of(e), ExactArray(y), name)
 
 
 def step_seven_trap() -> Dataset:
@@ -104,31 +107,11 @@ def signed_pairs() -> Dataset:
     return Dataset.of([[1, 0], [0, 1]], queries, [1, 0, 0, 0], "signed-pairs")
 
 
-def _random_contexts(rng: np.random.Generator, count: int, n: int, d: int, bound: int) -> IntArray:
-    return np.stack([_full_rank(rng, n, d, bound) for _ in range(count)])
-
-
-def _permuted_contexts(
-    rng: np.random.Generator, count: int, n: int, d: int, bound: int
-) -> IntArray:
-    matrix = _full_rank(rng, n, d, bound)
-    return np.stack([matrix[rng.permutation(n)] for _ in range(count)])
-
-
-def _random_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
-    return rng.integers(-bound, bound, (T, d), endpoint=True)
-
-
-def _moment_queries(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> ObjectArray:
-    points = np.arange(T) - T // 2  # as small as T distinct integers get; Vandermonde
-    powers: AnyArray = points.astype(object)[:, None] ** np.arange(d)  # objects, to NumPy int64
+def _moment_curve(T: int, d: int) -> AnyArray:
+    """Powers of T distinct integers, as small as these get: Vandermonde. Python's integers."""
+    points = np.arange(T) - T // 2
+    powers: AnyArray = points.astype(object)[:, None] ** np.arange(d)
     return powers
-
-
-Maker = Callable[[np.random.Generator, int, int, int, int], IntegerArray]
-
-CONTEXTS: dict[str, Maker] = {"random": _random_contexts, "permuted": _permuted_contexts}
-QUERIES: dict[str, Maker] = {"random": _random_queries, "moment-curve": _moment_queries}
 
 
 def _full_rank(rng: np.random.Generator, rows: int, columns: int, bound: int) -> IntArray:
