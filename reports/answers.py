@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from attncert.reports.folder import write
 from attncert.reports.page_parts import PageParts
 from attncert.reports.report import Report, Table, author_file, figure_file
 from attncert.reports.words.claims import lines, readable
-from attncert.reports.words.drawing import Picture, svgs
+from attncert.reports.words.drawing import svgs
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
@@ -26,6 +27,8 @@ from attncert.verify.claims.words import counted
 from attncert.verify.statements.registry import source_of
 
 FORMAT = "attncert-answer/1"
+# Modules of reports/pages; every other command has the page of a proof.
+_PAGES = ("assume", "attack", "audit", "capacity", "compare", "depth", "fit", "kruskal", "layer")
 _FAILS = {
     Level.REFUTED: "does not stand",
     Level.NOT_APPLICABLE: "does not apply to these data",
@@ -77,11 +80,6 @@ def _author(answer: Answer) -> tuple[str, bytes] | None:
     return author_file(path.name), path.read_bytes()
 
 
-def figures_of(answer: Answer) -> Mapping[str, Picture]:
-    """The figures of the report, by name."""
-    return parts_of(answer).figures()
-
-
 def sentences_of(answer: Answer) -> str:
     """The text for a terminal, a sentence on each line."""
     return "\n".join(map(escaped, _sentences(answer, parts_of(answer))))
@@ -93,40 +91,26 @@ def _sentences(answer: Answer, parts: PageParts) -> tuple[str, ...]:
 
 def parts_of(answer: Answer) -> PageParts:
     """The content of this answer's page. Each page is imported when it is written."""
-    page_parts: Callable[[Any], PageParts]
-    match answer.report_page or answer.question.command:
-        case "assume":
-            from attncert.reports.pages.assume import page_parts
-        case "attack":
-            from attncert.reports.pages.attack import page_parts
-        case "audit":
-            from attncert.reports.pages.audit import page_parts
-        case "capacity":
-            from attncert.reports.pages.capacity import page_parts
-        case "compare":
-            from attncert.reports.pages.compare import page_parts
-        case "depth":
-            from attncert.reports.pages.depth import page_parts
-        case "fit":
-            from attncert.reports.pages.fit import page_parts
-        case "kruskal":
-            from attncert.reports.pages.kruskal import page_parts
-        case "layer":
-            from attncert.reports.pages.layer import page_parts
-        case _:
-            from attncert.reports.prove.page import page_parts
-    return page_parts(answer)
+    page = answer.report_page or answer.question.command
+    module = f"pages.{page}" if page in _PAGES else "prove.page"
+    parts: PageParts = import_module(f"attncert.reports.{module}").page_parts(answer)
+    return parts
 
 
 def verdict(answer: Answer) -> str:
     """The level and the statement, in one line for a terminal. If the statement does not hold, the
     line gives the reason or the relation of the first claim that fails below it. If it holds but
     its proof or a further claim does not, the line says both."""
+    start, said = _said(answer)
+    return " ".join([*start, *map(plain, said)])
+
+
+def _said(answer: Answer) -> tuple[list[str], list[str]]:
+    """The opener, if one is needed, and the sentences of the verdict."""
+    statement = sentence(answer.statement)
     if answer.holds and (failing := next(_failing(answer), None)):
-        statement = plain(sentence(answer.statement)).removesuffix(".")
-        return f"{statement} ({answer.standing.value}), but {failing}."
-    line = f"{opener(answer)} {plain(sentence(answer.statement))}"
-    return " ".join([line, *_why(answer, line)])
+        return [], [f"{statement.removesuffix('.')} ({answer.standing.value}), but {failing}."]
+    return [opener(answer)], [statement, *_why(answer, plain(statement))]
 
 
 def opener(answer: Answer) -> str:
@@ -235,12 +219,8 @@ def in_notebook(answer: Answer) -> str:
     >>> in_notebook(prove(data, Prove(heads=2)))[:54]
     '> **Proved.** The layer outputs exactly the label, $A('
     """
-    parts, statement = parts_of(answer), answer.statement
-    why = _why(answer, plain(sentence(statement)))
-    first = [f"**{opener(answer)}**", *map(_dollars, [sentence(statement), *why])]
-    if answer.holds and (failing := next(_failing(answer), None)):
-        whole = f"{sentence(statement).removesuffix('.')} ({answer.standing.value}), but {failing}."
-        first = [_dollars(whole)]
+    parts, (start, said) = parts_of(answer), _said(answer)
+    first = [*(f"**{words}**" for words in start), *map(_dollars, said)]
     beside = (*proof_lines(answer), *further_lines(answer), *parts.more)
     lines = [" ".join(first), *map(_dollars, beside)]
     quoted = "\n>\n".join(f"> {line}" for line in lines)

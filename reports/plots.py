@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attncert.reports.answers import figures_of
+from attncert.reports.answers import parts_of
 from attncert.reports.prove.graph import graph
 from attncert.reports.words.drawing import Drawing, Picture
 from attncert.verify.claims.answer import Answer
@@ -40,7 +40,7 @@ class Plots:
 
 def plots(answer: Answer) -> Plots:
     drawing = Drawing(graph(answer.trace, answer.conclusion, page=None))
-    return Plots({**figures_of(answer), "graph": drawing})
+    return Plots({**parts_of(answer).figures(), "graph": drawing})
 
 
 def drawn(trace: ProofTrace) -> str:
