@@ -84,9 +84,7 @@ def test_a_name_in_a_file_stays_in_the_folder(
     here = tmp_path / "a" / "b" / "c"
     here.mkdir(parents=True)
     monkeypatch.chdir(here)
-    monkeypatch.setattr("attncert.verify.kruskal.kruskal.kruskal", _stopped)
-    monkeypatch.setattr("attncert.verify.prove.prove.prove", _stopped)
-    monkeypatch.setattr("attncert.verify.limits.capacity.capacity.capacity", _stopped)
+    monkeypatch.setattr(f"attncert.{command}", _stopped)
     asked: list[Path] = []
     monkeypatch.setattr("attncert.reports.folder.check_folder", asked.append)
     content = {"contexts": [[1, 0], [0, 1]], "queries": VECTORS, "labels": [1, 2, 3], "name": name}
