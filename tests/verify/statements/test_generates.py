@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.paths import EXAMPLES
+from support.paths import EXAMPLES, ROOT
 
 from attncert import (
     Claim,
@@ -147,3 +148,12 @@ def test_all_pairs_of_ten_digits() -> None:
     trace = prove(data, Prove(register(adder(scale=25)).name)).trace
     assert trace[ClaimId("layer.memorizes")].level.value == "enclosed"
     assert trace[ClaimId("claimed.generates")].level.value == "refuted"
+
+
+@pytest.mark.slow
+def test_published_networks_on_all_inputs() -> None:
+    script = runpy.run_path(str(ROOT / "benchmarks" / "networks_public.py"))
+    verdicts = {row[0]: row[4:6] for row in script["rows"](script["CASES"])}
+    level, shown = verdicts.pop("adder of 36 parameters (ALiBi), a + 0")
+    assert (level, shown) == ("refuted", "fails after +4999999999+0000000000=")
+    assert all(level in ("proved", "enclosed") for level, _ in verdicts.values())
