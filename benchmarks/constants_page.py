@@ -174,7 +174,7 @@ def cost(series: dict[str, list[Row]]) -> Figure:
 
 
 def saturation(series: dict[str, list[Row]]) -> Figure:
-    """c and B: what the certificate needs, what was built, and what Weyl's bound asks for."""
+    """c and B: what the certificate needs, what was built, and what Weyl's bound requires."""
     figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex="col", sharey="row")
     kinds = (

@@ -188,7 +188,7 @@ occurred, and which came last; it outputs the number of the next one. The heads 
 | these {data.T} next characters | 6 | 5: open; 4: almost no labels, {fewer[0]} < {data.T} | \
 {these / 1e6:.1f} MB |
 | each labelling, by its own weights | {each.enough.number} | {each.needed} to {sets} \
-open; sets of {sets} are worth {fewer[1]} < {data.T} | \
+open; sets of {sets} serve {fewer[1]} < {data.T} | \
 {every / 1e3:.0f} kB |
 | all labellings, by one choice of keys and queries | {universal.enough.number} | \
 {universal.enough.number - 1}: no weights, {fewer[2]} < {data.T} | {all_at_once / 1e3:.0f} kB |

@@ -120,7 +120,7 @@ class Mapping:
 
 
 def mapping(data, c=None):
-    """The block of attention; c: the scale, by default the least that step 2 asks for."""
+    """The block of attention; c: the scale, by default the least that step 2 allows."""
     tokens = vocabulary(data)
     one = searched(tokens)
     if one is None:

@@ -21,9 +21,9 @@ class Stages:
     """A context manager; call it as stage(name, done, of), or `say` a line.
 
     Nothing is shown if stderr is neither a terminal nor a notebook's, with --quiet, or during the
-    first two seconds. Then a timer draws the current stage, even if that makes no call. A stage
-    ends, with a full bar, when the next one begins; totals may grow, never shrink.
-    Source: docs/commands.md.
+    first two seconds. Then a timer draws the current stage, even if that stage makes no calls. A
+    stage ends, with a full bar, when the next one begins; totals may grow, never shrink. Source:
+    docs/commands.md.
 
     >>> from attncert import Dataset, Prove, Stages, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -334,7 +334,7 @@ class Dataset:
         return self.hashed()
 
     def hashed(self) -> str:
-        """`sha256` of the current numbers, which may have been changed, also in a cached matrix."""
+        """`sha256` of the current numbers, which may have been changed, even in a cached matrix."""
         digest = hashlib.sha256()
         for piece in self._canonical_json():
             digest.update(piece.encode("ascii"))

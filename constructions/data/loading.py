@@ -105,8 +105,8 @@ def read_source(
 
 
 def standard_input() -> bytes:
-    """All of standard input, up to the limit of a JSON text. Raises InputError, also if it is empty
-    because another argument has read it."""
+    """All of standard input, up to the limit of a JSON text. Raises InputError, for instance if it
+    is empty because another argument has read it."""
     try:
         content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
     except OSError as error:  # a folder, or opened for writing only

@@ -87,7 +87,7 @@ def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
     """The reduced independent rows among a few rows, and the positions of their first entries.
 
     A row remains 0 before its pivot: another row is subtracted from it only if it is nonzero at
-    that row's pivot, which is then behind its own.
+    that row's pivot, which is then to the right of its own.
     """
     independent: list[int] = []
     pivots: list[int] = []

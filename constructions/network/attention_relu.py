@@ -14,7 +14,7 @@ has the derivative D z ln 2. If μ and ν have equal z at infinitely many intege
 an exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are proportional, and equal
 at 0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α work.
 Equal queries and frequencies with different labels cannot be separated by any softmax layer, with
-or without a skip connection: they are refused with the pair.
+or without a skip connection: they are refused, and the pair is named.
 
 α = 0, the mean of u·x, is tried first: it keeps z short. The bits of softmax denominators are the
 differences of logits, so if these are large the search ends undecided and says so.

@@ -101,7 +101,7 @@ class Network:
 
     def apply(self, data: Dataset) -> Dataset:
         """The data that a layer after this network sees: its tokens and queries, exact, with the
-        same labels. Raises Inexact; InputError for shapes, also if tokens and queries differ in
+        same labels. Raises Inexact; InputError for shapes, or if tokens and queries differ in
         width."""
         *_, last = self.states(data)
         contexts = [context.tolist() for context in last.contexts]

@@ -5,7 +5,7 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 
 In a long shared context E, whose n < d rows are independent mod p, every feature is a combination
 of those rows, so its entries in n columns where E is invertible mod p determine it, and the ranks.
-Only these columns are computed, also as floats, which only rank.
+Only these columns are computed, modulo p and as floats, which only rank candidates.
 """
 
 from __future__ import annotations

@@ -85,8 +85,8 @@ class Recording:
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write an .npz for `attncert layer`, and beside it NAME.mask.npz for --mask, with the mask
-        and the outputs, which the layer as read must reproduce. Raises InputError, also for labels
-        that no float64 holds."""
+        and the outputs, which the layer as read must reproduce. Raises InputError, for instance for
+        labels that no float64 holds."""
         path = Path(path)
         if path.suffix != ".npz":
             raise InputError("path", "one that ends in .npz", path)

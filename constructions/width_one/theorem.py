@@ -13,8 +13,8 @@ The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h h
           maximum and one minimum
     c     a whole number
 
-For t ∈ G_h the logits are α_t·E⁽ᵗ⁾u: free of c. As c grows, an earlier s attends to the one row L_s
-of E⁽ˢ⁾ where (v0·e_s)·E⁽ˢ⁾u is largest.
+For t ∈ G_h the logits are α_t·E⁽ᵗ⁾u, whatever c. As c grows, an earlier s attends to the one row
+L_s of E⁽ˢ⁾ where (v0·e_s)·E⁽ˢ⁾u is largest.
 
 *Curve lemma.* Let E (n×d) have rank n, let g ∈ R^n have distinct entries, and x(α) = Eᵀσ(αg). Then
 x takes independent values at any n distinct real α.
@@ -112,7 +112,7 @@ def build(
     short_heads: short heads first (c = 0), which may place more than n - 1 examples each, then the
     proof's heads for the rest. False: only the proof's heads, in groups of n, n - 1, ....
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is
-    sought from there on).
+    sought at this c or a larger one).
     Exact; rank decided mod p here and to be proved again by verify/. Raises InputError, and
     HypothesisFails with a witness if A2, the capacity or the partition condition fails.
     """

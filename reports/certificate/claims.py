@@ -147,7 +147,7 @@ def _close(
     """Weights exist close to those in the file. built: how `who` is computed."""
     radius = short(printable(cert["near"]["radius"], 200))
     return Words(
-        f"Within {radius} of the weights in the file, in every single number, there are real "
+        f"Within {radius} of the weights in the file, in every number, there are real "
         f"weights with which {who} outputs exactly the wanted label on each of "
         f"{_examples(cert)}. The weights in the file only come close.",
         f"{_inputs(cert)} {built} {_TRUE_EXP}",
@@ -244,7 +244,7 @@ def _network_rank(cert: Mapping[str, Any]) -> Words:
         f"The {rows} are independent modulo p = {printable(cert['rank']['primes'][0], 200)}, so "
         "they are independent: a determinant that is not 0 modulo p is not 0. After a softmax the "
         "scores are fractions. Modulo p a power of two depends only on its exponent modulo the "
-        "next prime of the file, so residues exist all the same: they belong to real weights whose "
+        "next prime of the file, so residues still exist: they belong to real weights whose "
         "keys are multiples of those in the file. The sign of a number before a ReLU is read from "
         "an interval that holds it whatever the softmax weights.",
         "It does not give the weights for any particular labels, nor say how large they are. "

@@ -24,7 +24,7 @@ from attncert.verify.checker.origin import data_file
 from attncert.verify.checker.reading import same_digests
 from attncert.verify.claims.words import counted
 
-_NO_WORDS = "This cannot be explained: a part of the file is not what the format asks for."
+_NO_WORDS = "This cannot be explained: a part of the file is not what the format requires."
 _WIDTH = 88
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 _TRUST = (
@@ -114,7 +114,7 @@ def explain(
 def _with_data(
     content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The certificate with its data, also if these are in a file beside it; and the verdict
+    """The certificate with its data, even if these are in a file beside it; and the verdict
     "wrong" if that file is not the one named. Raises Rejected."""
     if not content["data_file"]:
         return content, None
@@ -184,11 +184,11 @@ def _origins(cert: Mapping[str, Any]) -> dict[str, str]:
 
 def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
     claim, files = cert["claim"], "file and the data beside it" if cert.get("data_file") else "file"
-    near = "Yes, and what is in the file does NOT show the claim (it may hold all the same): "
+    near = "Yes, and what is in the file does NOT show the claim (which may still hold): "
     words = {
         "holds": f"Yes, from the {files} alone, and the claim holds: ",
         "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",
         "over limit": "No, a limit was reached, so the claim is open: ",
-        "only read": "No, as asked: ",
+        "only read": "No, as requested: ",
     }
     return f"{words[status]}{message}."

@@ -94,7 +94,7 @@ def data_tables(examined: Examination) -> Iterator[Table]:
                 numbers = (str(claim.numbers.get(k, "")) for k in ("asked", "found"))
                 level = proof.trace.standing(claim.id).value
                 rows.append((name, claim.statement, *numbers, level))
-    columns = ("construction", "claim", "asked", "found", "standing")
+    columns = ("construction", "claim", "required", "found", "standing")
     yield Table("Hypotheses", columns, tuple(rows))
     used = [row for name, proof in examined.proofs.items() for row in _used(name, proof.trace)]
     uses = ("construction", "hypothesis", "used by", "for")

@@ -1,4 +1,4 @@
-"""The report of a proof: its page, tables, figures and graph, also as data.
+"""The report of a proof: its page, tables, figures and graph, and the same as data.
 
 page                     the parts of the report, gathered from the other modules
 sections, blocks         what every proof shows; what a network shows

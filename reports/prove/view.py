@@ -104,7 +104,7 @@ class Box:
 class Diagram:
     """The drawn part of a trace; edges are (premise, conclusion), positions in `boxes`.
 
-    rests: what a box rests on (`rests_on`). argued: how the written proof argues besides.
+    rests: what a box rests on (`rests_on`). argued: the further arguments of the written proof.
     Edges that follow from others are left out. apart: claims without any edge, not drawn.
     """
 

@@ -47,7 +47,7 @@ def size(x: int) -> str:
 
 
 def rational(x: Fraction | int | str) -> str:
-    """A rational, also as the string "p/q".
+    """A rational, which may be a string "p/q".
 
     >>> rational("-2/3"), rational(Fraction(10**40, 3))
     ('-2/3', 'about $3.33\\\\cdot 10^{39}$ (133 bits over 2)')

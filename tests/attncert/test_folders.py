@@ -131,7 +131,7 @@ def test_figures_that_are_drawn_otherwise_are_named(
     files = {name: (folder / name).read_bytes() for name in names}
     (folder / "report.html").write_bytes(html_page(files["report.md"], files))
     printed = shell.runs("check", folder, status=3).out
-    assert "another version of a library or somebody else drew: figures/graph.svg." in printed
+    assert "another version of a library or someone else drew: figures/graph.svg." in printed
 
 
 def resealed(folder: Path, **by: str) -> None:

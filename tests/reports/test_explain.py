@@ -84,7 +84,7 @@ def test_a_wrong_one_is_called_wrong(tmp_path: Path) -> None:
     assert "the claim is WRONG: the output of example 0" in dict(found.parts)["Checked now"]
     unread = explain(path, check=False)
     assert (unread.status, unread.exit_status) == ("only read", 0)
-    assert dict(unread.parts)["Checked now"].startswith("No, as asked")
+    assert dict(unread.parts)["Checked now"].startswith("No, as requested")
     late = explain(path, limit_seconds=0)
     assert (late.status, late.exit_status) == ("over limit", 3)
 

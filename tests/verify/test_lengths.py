@@ -107,7 +107,7 @@ def test_a_proof_of_equally_many_tokens_says_so(name: str) -> None:
     proof = prove(data, Prove(construction=name))
     said = proof.trace[proof.conclusion]
     assert said.level.value == "not applicable"
-    assert "equally many tokens, and these have 1 to 2" in said.statement
+    assert "equal length, and these have 1 to 2 tokens" in said.statement
     assert proof.trace["hypothesis.A2"].level.value == "proved"
     assert proof.trace["hypothesis.token-counts"].witness == {"examples": [1, 0], "tokens": [1, 2]}
 
@@ -157,4 +157,4 @@ def test_assume_finds_given_contexts_independent(tmp_path: Path) -> None:
     file.write_text(json.dumps({"contexts": contexts, "queries": [[1, 2], [3, 1]]}))
     assert main(["assume", str(file), "--out", str(tmp_path / "out")]) == 0
     report = (tmp_path / "out" / "report.md").read_text()
-    assert "asks for equally many" in report
+    assert "requires equally many" in report

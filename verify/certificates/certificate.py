@@ -268,7 +268,7 @@ def data_file(data: Dataset, always: bool = False) -> DataFile | None:
     if data.ragged:
         raise TooLarge(f"the data have {numbers:,} numbers, in contexts of different lengths")
     if any(array.denominator > 1 or array.stored.dtype == object for array in arrays.values()):
-        raise TooLarge(f"the data have {numbers:,} numbers, not all of them integers of 64 bits")
+        raise TooLarge(f"the data have {numbers:,} numbers, not all of them 64-bit integers")
     out = io.BytesIO()
     np.savez(out, **{name: array.stored for name, array in arrays.items()})
     return DataFile("certificate-data.npz", out.getvalue())

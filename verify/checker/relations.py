@@ -83,7 +83,7 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
     need(any(sums[d:]), "the labels obey the relation", "wrong")
     tied = T - factors.count(0)
     examples = f"{tied} examples are" if tied > 1 else "an example is"
-    return f"no weights give these labels: {examples} tied otherwise"
+    return f"no weights give these labels: {examples} tied differently"
 
 
 def kind_of(direction: Any, g: int, columns: Any) -> str:

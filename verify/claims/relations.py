@@ -97,7 +97,7 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     try:
         for number, item in enumerate(relations, 1):
             if number > MOST:
-                raise NoRelation(f"more than {MOST:,} relations, and perhaps no end of them")
+                raise NoRelation(f"more than {MOST:,} relations, perhaps infinitely many")
             if isinstance(item, Mapping):
                 numbers |= item
                 continue

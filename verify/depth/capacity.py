@@ -287,7 +287,7 @@ class _Search:
         return Spans(wide, 0, wide, self.data.m)
 
     def _fewest_at_zero(self) -> int:
-        """The fewest heads whose best sets are worth all labels (given-labels.md, Theorem 14); for
+        """The fewest heads whose best sets serve all labels (given-labels.md, Theorem 14); for
         labels of several numbers, twice the lower bound on the heads."""
         if self.data.m > 1:
             return 2 * self._needed(About.EVERY_LABELLING)

@@ -3,7 +3,7 @@
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
 budget only decides how close the ends come.
 
-`prove` asks of its queries whether every set of k vectors is independent, within counted work. The
+`prove` asks whether every set of k queries is independent, within counted work. The
 work is nominal (`budget`), so that equal runs end alike on every machine. The cost of searching all
 sets is known in advance. If the work covers it, the question is answered; if not, a hundredth of
 the work goes to the methods that may answer it more cheaply.

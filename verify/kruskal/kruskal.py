@@ -58,8 +58,8 @@ def kruskal(
     lists, a NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes
     or over ℚ), or enclosed (coherence); it is assumed if records of a log or of Dask workers
     replace a search. If k is not given, it always holds. Random subsets give separate claims, which
-    are sampled. Source: docs/commands.md. Raises InputError, also for a log, or workers, that
-    contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says what the log
+    are sampled. Source: docs/commands.md. Raises InputError, for instance for a log, or workers,
+    that contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says what the log
     keeps.
 
     >>> from attncert import Kruskal, kruskal

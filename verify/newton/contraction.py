@@ -19,8 +19,9 @@ fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order of summation, no fa
     |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
     Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,
 
-entry by entry: products of a matrix with vectors, besides the one product of matrices. All of it is
-computed in float64 on nonnegative numbers, so every rounding is within a factor of 1 + γ_2N.
+entry by entry: products of a matrix with vectors, in addition to the one product of matrices. All
+of it is computed in float64 on nonnegative numbers, so every rounding is within a factor of 1 +
+γ_2N.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The Jacobian has a row for each output number and a column for each weight. If i
 independent, every small change of the outputs comes from some change of the weights: near these
 outputs every labelling is output exactly. The features have a row for each example: the means that
 the heads of the last block form. If their rows are independent, one choice of keys and queries
-serves all labels: the values and the output matrix of the last block solve for them.
+serves all labels: some values and output matrix of the last block give them.
 
 There are two ways. A network of linear attention, affine blocks and at most two softmax blocks in
 units of ln 2 is evaluated modulo a tower of primes, which keeps its weights

@@ -54,7 +54,7 @@ class Balls(NamedTuple):
 
 
 def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls | None:
-    """The query behind the blocks, B×k, of B boxes of n tokens, B×n×d. None if a block is not known
+    """The query after the blocks, B×k, of B boxes of n tokens, B×n×d. None if a block is not known
     here."""
     if not all(map(_is_known, blocks)):
         return None

@@ -2,7 +2,7 @@
 
 Floats are exact numbers (dyadic rationals), and so are the data. The only roundings are those of
 the evaluation, and balls enclose them. So the error max_t |A(E⁽ᵗ⁾, e⁽ᵗ⁾) - y⁽ᵗ⁾| has a lower and an
-upper bound that are theorems, also for float64 weights and the softmax in base e.
+upper bound that are theorems, even for float64 weights and the softmax in base e.
 
 Derivation (ours). All logits are shifted by a midpoint of the largest (constructions/network/
 arithmetic.py): no exponential is much above 1, so logits of 10^5 do no harm. At b bits a logit of

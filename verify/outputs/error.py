@@ -1,6 +1,6 @@
 """Whether outputs meet a requirement: errors, exact or enclosed, and margins.
 
-An output may be asked to be near its label, or nearer to it than to any other label.
+An output may be required to be near its label, or nearer to it than to any other label.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty:
 
 RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
 _EXPONENTIAL, _ROOT = 200, 20  # products
-_LEAST = Decimal("1e-100")  # least bound that is certified: a smaller one takes long in pure Python
+_LEAST = Decimal("1e-100")  # least certified bound: a smaller one takes too long in pure Python
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
@@ -109,7 +109,7 @@ def certified(
     `uncertified` with the reason. exact: whether the outputs are rational; bounds: those that
     `certificate` takes."""
     if bounds.get("margin", _LEAST) < _LEAST:
-        return [], {"uncertified": f"the checker takes long for margins below {_LEAST}"}
+        return [], {"uncertified": f"the checker takes too long for margins below {_LEAST}"}
     try:
         body = certificate(data, network, **{**provenance, **bounds})
     except TooLarge as reason:

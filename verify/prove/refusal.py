@@ -1,6 +1,6 @@
 """The answer if no weights were built. Its claims answer three questions:
 
-- How many of the examples can the construction place? As many as the largest part has that meets A2
+- How many of the examples can the construction place? The size of the largest part that meets A2
   and the partition condition.
 - Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
   choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys

@@ -32,7 +32,8 @@ from attncert.verify.claims.evidence import Claim, timed
 
 def behind(data: Dataset, blocks: str | None) -> Dataset:
     """The data after the blocks that the option --before names: "mean", or the path of a file;
-    None: the data themselves. Raises InputError, also for blocks that are not rational on them."""
+    None: the data themselves. Raises InputError, for instance for blocks that are not rational on
+    them."""
     if not blocks:
         return data
     try:

@@ -2,7 +2,7 @@
 
 The options and the help of the command (attncert/terminal/options.py), the settings in JSON and the
 command line that gives the same answer derive from the record. `embed` asks nothing about data, and
-has the record of options alone.
+has only the record of options.
 """
 
 from __future__ import annotations

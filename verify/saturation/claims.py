@@ -33,7 +33,7 @@ def conclusion(built: BuiltLayer, bits: int, routes: Sequence[Claim]) -> Claim:
         ids.SATURATION_ASKED,
         "In every head every earlier example attends to its row $L_s$ with "
         f"$1-p<2^{{-{bits}}}$, at {least}"
-        + (", or the least from there on at which the rank is certified." if later else "."),
+        + (", or the least larger one at which the rank is certified." if later else "."),
         Level.REFUTED if against else Level.PROVED,
         numbers={"bits": bits},
         witness={"see": against} if against else None,

@@ -134,7 +134,7 @@ class Construction:
     promises:   formulas by name: upper bounds for "parameters", "blocks", "heads" and "units", and
                 for "examples" the number that the theorem places. Each becomes a claim.
     claims:     about the outputs: `Exact`, `Within`, `Nearest`, `Generates`, each at most once. The
-                first, which is not `Generates`, is the conclusion.
+                first, which must not be `Generates`, is the conclusion.
     options:    options of `prove` that it takes, besides device and seed.
     purposes:   the purposes of the blocks, in order: (number of blocks, purpose); None: the
                 remaining blocks.

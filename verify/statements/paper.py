@@ -65,7 +65,7 @@ def _steering(at: View, head: PaperHead, number: int) -> Relations:
 def _weights(at: View, head: PaperHead, number: int) -> Relations:
     """Step 5: key·queryᵀ is c·u vᵀ + Σ w_t ê_tᵀ, of rank at most r ≤ d_h.
 
-    By steps 2 and 3, on which this one rests, the group's logits are then g_t, free of c.
+    By steps 2 and 3, on which this one rests, the group's logits are then g_t, whatever c.
     """
     weights = weights_of(at, number)
     built = weights.key * weights.query.transpose()

@@ -66,7 +66,7 @@ def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
 def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
     """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, if d_h = 1).
 
-    It follows that the group's logits are α_t·E⁽ᵗ⁾u, free of c.
+    It follows that the group's logits are α_t·E⁽ᵗ⁾u, whatever c.
     """
     weights, query = weights_of(at, number), head.v1
     if head.selector is not None:
@@ -86,7 +86,7 @@ def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
     """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows.
 
     Since c is the least number at which the rank is full, the rows need not lead yet at this c. The
-    gap on record, which is negative if some do not lead, is checked all the same.
+    recorded gap, which is negative if some do not lead, is still checked.
     """
     yield leads(lead(at.data, head), head.targets), ">", 0, head.earlier
     least = min(leads(logits(at, number)[list(head.earlier)], head.targets), default=None)

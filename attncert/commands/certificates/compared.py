@@ -94,7 +94,7 @@ def _report(changed: list[str]) -> str:
     if all(map(_is_figure, changed)):
         return (
             f"The report is what attncert {version('attncert')} writes, except for figures, which "
-            f"another version of a library or somebody else drew: {_few(changed)}."
+            f"another version of a library or someone else drew: {_few(changed)}."
         )
     return f"The report is not what attncert {version('attncert')} writes: {_few(changed)}."
 

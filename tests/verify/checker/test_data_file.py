@@ -288,7 +288,7 @@ def test_fractions_are_too_many_for_any_file(monkeypatch: pytest.MonkeyPatch) ->
     proof = prove(data, Prove(heads=2))
     assert proof.certificate is None
     told = [claim.statement for claim in proof.trace]
-    assert any("13 numbers, not all of them integers of 64 bits" in line for line in told)
+    assert any("13 numbers, not all of them 64-bit integers" in line for line in told)
 
 
 def test_the_coq_checkers_say_that_they_read_none(

@@ -47,7 +47,7 @@ def inverses(p: int) -> ResidueArray:
 
 
 def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatArray:
-    """(N, width) residues in [0, p): a random projection; mixed also if d <= width."""
+    """(N, width) residues in [0, p): a random projection; mixed even if d <= width."""
     rng = np.random.default_rng([seed, p])
     table = residues(vectors.array, p)
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2

@@ -210,7 +210,7 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
     """The steps in order; the last claim is the verdict."""
     full = Claim(
         ids.LABELLING_RANK,
-        "The Jacobian of the outputs with respect to all weights has rank $Tm$ there.",
+        "At these weights the Jacobian of the outputs with respect to all weights has rank $Tm$.",
         Level.PROVED if rank.full else Level.UNDECIDED,
         numbers={"rank": rank.rank, "Tm": rank.rows, "prime": rank.prime},
         arithmetic=f"derivatives and rank mod {rank.prime}, without the factor ln 2 of the columns "

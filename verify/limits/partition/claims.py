@@ -129,7 +129,7 @@ def memorizes(
         ids.PARTITION_MEMORIZES,
         f"Partition certificate: some keys and queries of {counted(len(groups), 'head')} of width "
         f"{width}{wide} serve every labelling of {counted(placed, 'example', 'these')}, because "
-        "the proof asks for A2 and the partition condition of this grouping alone. "
+        "the proof needs only A2 and the partition condition of this grouping. "
         "Assumption 1 is not among its premises.",
         Level.KERNEL,
         arithmetic=in_coq(*theorems),

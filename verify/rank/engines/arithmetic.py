@@ -125,7 +125,7 @@ def inverse(x: Any, p: int) -> Any:
 
 
 def require_exact_products(xp: Any, p: int) -> None:
-    """Compare the largest sums that the bound allows with integers: refuses emulated doubles."""
+    """Compare the largest sums that the bound allows with integers, to refuse emulated doubles."""
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)

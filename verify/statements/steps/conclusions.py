@@ -205,7 +205,7 @@ def too_long(data: Dataset, bits: int, narrow: bool = False) -> list[Claim]:
             Level.UNDECIDED,
             witness={
                 "reason": f"the numbers of the readout would have {_size(bits)} bits each, too "
-                f"long to compute; {wide}--claim full-rank asks for the rank alone"
+                f"long to compute; {wide}--claim full-rank asks only for the rank"
             },
             source=_ANSWER,
         ),

@@ -53,8 +53,8 @@ def _placed(at: View) -> Relations:
 
 
 GROUPS = Step(
-    "Exactly one head places each example, and the earlier examples are those of the heads before. "
-    "The first group of a partition has at most $r$ examples, each further one at most $r-1$.",
+    "Exactly one head places each example, and the earlier examples are those of earlier heads. "
+    "The first group of a partition has at most $r$ examples, each later one at most $r-1$.",
     _placed,
     where=("place",),
     source=PAPER,
@@ -186,7 +186,7 @@ def _logits(at: View, head: PlacedHead, number: int) -> Relations:
 
 
 LOGITS = placing(
-    "The group's logits on record are those of the layer's weights.",
+    "The recorded logits of the group are those of the layer's weights.",
     _logits,
     rests_on=("integral",),
     where=EXAMPLE_ENTRY,

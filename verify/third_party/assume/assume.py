@@ -1,10 +1,10 @@
 """`attncert assume` as a function: whether A1, A2 and general position hold, and what follows.
 
-A2 is decided for every given context. A1 asks that every n of the queries are independent, which is
-coNP-hard to decide: the Kruskal rank is bounded from both sides, and random subsets are separate
-evidence. General position asks the same of every d. Memorization needs less, and that is decided:
-the partition condition (docs/mathematics.md, section 2). Equal queries refute A1 at once, so they
-are counted, and the search is about the distinct ones.
+A2 is decided for every given context. A1 requires every n of the queries to be independent, which
+is coNP-hard to decide: the Kruskal rank is bounded from both sides, and random subsets are separate
+evidence. General position requires the same of every d. Memorization needs less, and that is
+decided: the partition condition (docs/mathematics.md, section 2). Equal queries refute A1 at once,
+so they are counted, and the search is about the distinct ones.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
 def _rows(inputs: LayerInputs) -> str:
     if inputs.shortest is None:
         return f"{counted(inputs.tokens, 'independent row')} (Assumption 2)"
-    return f"independent rows, {inputs.lengths} of them (Assumption 2 asks for equally many)"
+    return f"independent rows, {inputs.lengths} of them (Assumption 2 requires equally many)"
 
 
 def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:

@@ -122,7 +122,7 @@ def theorem_claims(attention: Attention, heads: Sequence[HeadView]) -> list[Clai
     )
     grouped = Claim.checked(
         ids.THEOREM1_GROUPS,
-        f"By largest contributions, the first head carries at most $r={r}$ examples, every further "
+        f"By largest contributions, the first head carries at most $r={r}$ examples, each later "
         f"one at most $r-1={r - 1}$.",
         all(size <= (r if h == 0 else r - 1) for h, size in enumerate(sizes)),
         {"sizes": sizes},
