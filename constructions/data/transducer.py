@@ -27,7 +27,7 @@ from attncert.constructions.errors import InputError
 
 Letter = tuple[int, ...]
 Word = tuple[Letter, ...]
-State = Any  # with a hash
+State = Any  # hashable
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Transducer:
     letters: for each step the letters that may be read there, tuples of symbols counted from 0.
     places:  for each step the places in the prompt of the symbols of its letter. step: the next
              state and the symbol that is written, by state and letter. start: the first state.
-    Exact. Raises InputError if a place has not one symbol, and for a letter without a step in a
+    Exact. Raises InputError unless each place has one symbol, and for a letter without a step in a
     state that some input reaches. Source: ours, above.
 
     >>> parity = Transducer([[(0,), (1,)]] * 3, [(0,), (1,), (2,)], 0,

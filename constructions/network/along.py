@@ -2,7 +2,7 @@
 
 An example of a sequence is a place in it: its context is the sequence up to there, its query the
 last token. If token i sees only the first i tokens, its state does not depend on later ones. So
-behind causal blocks of all tokens, the tokens of an example are the first ones of the longest
+after causal blocks of all tokens, the tokens of an example are the first ones of the longest
 example of its sequence, and its query is the last of them: each sequence is evaluated once.
 """
 
@@ -31,7 +31,7 @@ class Along:
 
     @classmethod
     def of(cls, data: Dataset, states: States) -> Along | None:
-        """None if the data are no sequences, or none has several examples."""
+        """None if the data are not sequences, or none has several examples."""
         if not isinstance(data.origin, Sequences):
             return None
         members = defaultdict[int, list[tuple[int, int]]](list)
@@ -63,7 +63,8 @@ class Along:
 
 
 def _is_causal(block: Block) -> bool:
-    """Whether a token and a query that are equal and see the same are so after the block, too."""
+    """Whether a token and a query that are equal and see the same tokens stay equal in the
+    block."""
     if block.of != "all" or getattr(block, "query_place", "last") != "last":
         return False
     if isinstance(block, Group):

@@ -52,12 +52,12 @@ class GeneralAttention(Attention):
 
     1. norm:       RMSNorm of the projected query and key, per head.
     2. rotary:     rotation of both by place times frequency.
-    3. root:       the products of query and key are divided by its square root (1: by nothing).
+    3. root:       the products of query and key are divided by its square root.
     4. cap:        a product x becomes cap·tanh(x/cap).
     5. slopes:     minus slope times the distance of the places is added (ALiBi), 1×H.
     6. tables:     entry (i, j) of the head's table is added for a vector at place i and a token at
                    place j.
-    7. mask, then the rule; sinks: one more logit per head, 1×H, whose weight goes nowhere.
+    7. mask, then the rule; sinks: one more logit per head, 1×H, whose weight is dropped.
 
     The unit applies to the sums after 6, and to the sinks. query_place: "last" or "next".
     Arithmetic: exact if root, rotation (quarter turns) and softmax are rational, and all that is

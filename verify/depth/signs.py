@@ -60,7 +60,7 @@ def balls(table: ObjectArray, denominator: int) -> BallArray:
 
 
 def relu_of(known: list[FloatArray]) -> Any:
-    """The ReLU of an arithmetic without signs, with these slopes one after another."""
+    """The ReLU of an arithmetic without signs, with these slopes in turn."""
     left = iter(known)
 
     def relu(sums: Array) -> tuple[Array, FloatArray]:

@@ -83,7 +83,7 @@ def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
 
 
 def less_others(readout: FeedForward, right: int) -> FeedForward:
-    """The readout of its output `right` less each other output.
+    """The readout of its output `right` minus each other output.
 
     >>> less_others(FeedForward(fmpq_mat([[1, 2, 5]]), fmpq_mat([[0, 1, 0]])), 2).weights
     [4, 3]
@@ -97,7 +97,7 @@ def less_others(readout: FeedForward, right: int) -> FeedForward:
 
 
 def _is_known(part: Any) -> bool:
-    """Whether a block, or a head, has nothing that `_changed` does not know."""
+    """Whether `_changed` supports everything in a block or a head."""
     known = _KNOWN.get(type(part), set())
     plain = all(x.name in known or getattr(part, x.name) == x.default for x in fields(part))
     heads = getattr(part, "heads", ())

@@ -207,7 +207,7 @@ def _shares(
     return [next(rest) if sees else arb(0) for sees in mask]
 
 
-# Blocks of each vector by itself.
+# Blocks that change each vector separately.
 
 
 def _affine(vectors: arb_mat, weights: fmpq_mat, bias: fmpq_mat, form: Format) -> arb_mat:
@@ -236,7 +236,7 @@ def _normalized(row: list[arb], epsilon: fmpq, form: Format, *, centred: bool = 
     squares = form.product(arb_mat(1, width, row), arb_mat(width, 1, row))[0, 0]
     square = form.rounded(form.rounded(squares / width, FUNCTION) + form.rounded(arb(epsilon)))
     if not square > 0:
-        raise Inexact(f"that a normalization divides by no 0 in {form.name} is not decided")
+        raise Inexact(f"whether a normalization divides by 0 in {form.name} is not decided")
     scale = form.rounded(square.rsqrt(), 2 * FUNCTION)  # a root, and a division
     return [form.rounded(x * scale) for x in row]
 

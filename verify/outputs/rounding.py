@@ -22,8 +22,8 @@ sum of products of integers is exact in every order if Σ |a_i b_i| is at most 2
    largest logit, then means, then the output. The variance of a LayerNorm comes from the
    differences from the mean. No number has a shorter format (bfloat16, TF32), and no softmax is
    rescaled on the way (flash attention).
-2. A division, a root and an exponential have a relative error of at most 8u, besides η; SiLU, GELU
-   and a capped logit of x have an error of at most 16u|x|, besides η; cosine and sine of an angle a
+2. A division, a root and an exponential have a relative error of at most 8u, plus η; SiLU, GELU
+   and a capped logit of x have an error of at most 16u|x|, plus η; cosine and sine of an angle a
    have an error of at most 16u(1 + |a|), since the angle is computed, too.
 
 If an overflow is not excluded, or the sign at a threshold is open, the evaluation raises `Inexact`.
@@ -97,8 +97,7 @@ class Format:
         return self.each(self.rounded, arb_mat(matrix))
 
     def product(self, left: arb_mat, right: arb_mat, more: int = 0) -> arb_mat:
-        """left·right, with sums in every order. more: roundings of each term besides those of the
-        sum."""
+        """left·right, with sums in every order. more: further roundings of each term."""
         k = int(left.ncols()) + more
         gamma = k * self.u / (1 - k * self.u)
         whole = not more and all(x.is_integer() for y in (left, right) for x in y.entries())

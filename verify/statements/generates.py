@@ -56,8 +56,8 @@ class Generates:
     sequences. width: of the situations, in letters; None: every input is tried. rests_on: steps of
     the construction that say why these answers are right. No certificate holds this claim, so it is
     not the first of a construction. Arithmetic: balls. Raises InputError for other widths, and if
-    the data are no sequences, or the network has not one output for each symbol. Source: at the
-    head of verify/statements/generates.py.
+    the data are not sequences, or the network does not have one output for each symbol. Source: at
+    the head of verify/statements/generates.py.
 
     >>> from attncert import additions
     >>> Generates(additions(10), width=2).domain.inputs == 10**20
