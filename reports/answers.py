@@ -176,7 +176,7 @@ def further_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
-    """The statement that the proof stands; if it is weaker than proved, the claim that is weak."""
+    """The statement that the proof stands; if it is weaker than proved, the weak claim."""
     line = plain(sentence(claim.statement))
     weak = [name for name in claim.rests_on if answer.trace.standing(name) is standing]
     if not standing < Level.PROVED or not weak:

@@ -221,8 +221,8 @@ def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> l
 def outside_span(
     queries: FloatArray, group: Sequence[int], rng: np.random.Generator
 ) -> BoolArray | None:
-    """Queries, as for `suspects`, outside the span of the group, but a few that are outside may be
-    missing; None: dependent mod p.
+    """Queries, as for `suspects`, outside the span of the group; a few of them may be missing.
+    None: the group is dependent mod p.
 
     If the group is independent mod p, a query in its span over Q is in its span mod p, so that
     every v with v·e_t = 0 mod p on the group has v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears

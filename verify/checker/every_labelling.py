@@ -22,7 +22,7 @@ The Jacobian. With C = E^T (diag p - p p^T) E and g = C (V O)_j the derivatives 
 
 It is J D with D diagonal, ln 2 in the columns of K and 1 elsewhere, and J rational: the ranks are
 equal. Contexts and queries are taken times common denominators; each K, Q and V, and O, in integers
-without a common factor. Both multiply every column of J by one nonzero number. Softmax sums are the
+without a common factor. Both multiply every column of J by a nonzero number. Softmax sums are the
 only denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not
 0, and rank T*m modulo p is rank T*m.
 """

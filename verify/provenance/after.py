@@ -49,7 +49,7 @@ def after(data: Dataset, front: Network) -> Dataset:
 
 @dataclass(frozen=True)
 class AfterBlocks(Origin):
-    """original: the data as given. front: the network that computed the present data from them."""
+    """original: the data as given. front: the network that computed the current data from them."""
 
     original: Dataset
     front: Network

@@ -115,7 +115,8 @@ STEPS = {
     "separator": shared.SEPARATOR,
     "weights": placing(
         "The layer's $M_h = W_K W_Q^\\top$ is $c\\,uv^\\top+\\sum_t w_t\\hat e_t^\\top$ (up to "
-        "$\\ln 2$) and has rank at most $r\\le d_h$; so its group's logits are $g_t$, free of $c$.",
+        "$\\ln 2$) and has rank at most $r\\le d_h$; so its group's logits are $g_t$, whatever "
+        "$c$.",
         _weights,
         rests_on=("duals", "steering", "selector"),
         where=("row", "column"),

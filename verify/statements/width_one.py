@@ -102,8 +102,8 @@ COEFFICIENTS = placing(
 )
 WEIGHTS = placing(
     "The layer's $M_h=W_KW_Q^\\top$ is $u(c\\,v_0+v_1)^\\top$ (up to $\\ln 2$), of rank at most "
-    "one; by the coefficients and the selector its group's logits are $\\alpha_tE^{(t)}u$, free of "
-    "$c$.",
+    "one; by the coefficients and the selector its group's logits are $\\alpha_tE^{(t)}u$, "
+    "whatever $c$.",
     _weights,
     rests_on=("coefficients", "selector"),
     where=("row", "column"),
@@ -151,7 +151,7 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
 
 _HEADS = (
     "A head of the proof is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, the examples "
-    "that it places; their own logits $\\alpha_tE^{(t)}u$ are free of $c$. $c$ is the least "
+    "that it places; their own logits $\\alpha_tE^{(t)}u$ do not depend on $c$, the least "
     "whole number at which the rank of all heads so far is certified, and that can be before "
     "anything saturates: $B$ is the least lead, at this $c$, of the row that an earlier "
     "example attends to in the limit, in bits, and it is negative if that row does not "

@@ -148,8 +148,8 @@ def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) ->
 
 
 def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> Candidate:
-    """The smallest fundamental circuit; j = 1. A few zeros in a long row are chance and do not
-    count."""
+    """The smallest fundamental circuit; j = 1. A few zeros in a long row happen by chance
+    and do not count."""
     r, K = coefficients.shape
     weights = np.count_nonzero(coefficients, axis=0)
     best = int(np.argmin(weights))
