@@ -375,7 +375,10 @@ def changing(data: Dataset, request: Request) -> NoReturn:
             {"build": changing},
             "build of construction parity: failed: ValueError: it changes the data",
         ),
-        ({"steps": {"mine": Step("x", lambda at: ((1, "==", 1) for _ in count()))}}, "infinitely many"),
+        (
+            {"steps": {"mine": Step("x", lambda at: ((1, "==", 1) for _ in count()))}},
+            "infinitely many",
+        ),
         ({"steps": {"mine": Step("x", lambda at: ({} for _ in count()))}}, "infinitely many"),
         ({"subject": _stop}, "subject of construction parity: failed"),
         ({"steps": {"mine": Step("x", _relabels)}}, "it changes the data"),
