@@ -270,6 +270,26 @@ class Dataset:
         plain = Dataset(contexts, self.queries, self.stated, self.name, rest)
         return plain.of_origin(self.origin)
 
+    def merged(self) -> Dataset:
+        """The same data, of contexts that are not shared, with one row for equal tokens of a
+        context: the inverse of `expanded`.
+
+        >>> data = Dataset.of([[[1, 0], [2, 3], [1, 0]], [[4, 0]]], [[1, 2], [3, 4]])
+        >>> data.merged().n, data.merged().times.tolist()
+        (2, [[2, 1], [1, 0]])
+        """
+        orders, firsts = list[list[int]](), list[list[int]]()
+        for t in range(self.T):
+            known = dict[tuple[int, ...], int]()
+            rows = map(tuple, self.rows(t).numerators.tolist())
+            orders.append([known.setdefault(row, len(known)) for row in rows])
+            firsts.append([orders[t].index(k) for k in range(len(known))])
+        most = max(map(len, firsts))
+        places = np.array([some + [0] * (most - len(some)) for some in firsts])
+        contexts = self.contexts[np.arange(self.T)[:, None], places]
+        plain = Dataset(contexts, self.queries, self.stated, self.name, order=Order.of(orders))
+        return plain.of_origin(self.origin)
+
     def context(self, t: int) -> fmpq_mat:
         """E of example t, tokens(t)×d, exact."""
         index = 0 if self.shared else t

@@ -83,11 +83,11 @@ def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
     assert np.array_equal(there.get(), here)
 
 
-@pytest.mark.parametrize(("T", "layers"), share([(20, 3), (310, 2)], 2))
-def test_the_rank_of_several_layers(gpu: Gpu, T: int, layers: int) -> None:
+@pytest.mark.parametrize(("T", "layers", "units"), share([(20, 3, 0), (20, 2, 2), (310, 2, 0)], 3))
+def test_the_rank_of_several_layers(gpu: Gpu, T: int, layers: int, units: int) -> None:
     """Above 300 rows it is eliminated in blocks, below by FLINT."""
     data = generators.random(T=T, n=3, d=4, shared=False, seed=1)
-    network = draw_network(data, Architecture(layers, 9 if T > 300 else 1, 1, 1))
+    network = draw_network(data, Architecture(layers, 9 if T > 300 else 1, 1, 1, units))
     assert deep_rank(data, network, xp=gpu.xp) == deep_rank(data, network)
     primes = chains(layers)[0]
     there, here = (NetworkRows(data, network, primes, 5, xp=xp).rows(0, 5) for xp in (gpu.xp, np))

@@ -39,8 +39,12 @@ class Exact:
     def on_one_unit(self, vectors: list[Any]) -> tuple[list[list[int]], int]:
         unit = 1
         for _, below in vectors:
-            unit = self.limits.lcm(unit, below)
-        return [[self.product(x, unit // below) for x in row] for row, below in vectors], unit
+            unit = unit if below == unit else self.limits.lcm(unit, below)
+        made = [
+            row if below == unit else [self.product(x, unit // below) for x in row]
+            for row, below in vectors
+        ]
+        return made, unit
 
     def joined(self, vectors: list[Any]) -> Any:
         """The concatenation."""

@@ -37,7 +37,8 @@ def behind(data: Dataset, blocks: str | None) -> Dataset:
     if not blocks:
         return data
     try:
-        return after(data.expanded(), mean(data.d) if blocks == "mean" else loaded(blocks))
+        made = after(data.expanded(), mean(data.d) if blocks == "mean" else loaded(blocks))
+        return made if data.order is None else made.merged()
     except Inexact as reason:
         raise InputError("before", "blocks with exact outputs on these data", str(reason)) from None
 

@@ -56,6 +56,9 @@ def test_examples_are_prefixes(first: str, positions: Any) -> None:
     own, other = (features(layer.heads[0], x) for x in (data, plain))
     assert own == other == features(layer.heads[0], data.expanded())
     assert data.expanded().repeats is None and data.expanded().sha256 == data.sha256
+    merged = data.expanded().merged()
+    assert merged.counts == data.counts and (merged.times == data.times).all()
+    assert all(tokens(merged, t) == context for t, context in enumerate(contexts))
 
 
 def test_the_symbols_are_stored_once() -> None:

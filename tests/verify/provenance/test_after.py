@@ -25,7 +25,7 @@ from attncert.verify.checking.fast.check import check_file as check_fast
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.provenance.after import AfterBlocks
+from attncert.verify.provenance.after import AfterBlocks, after, behind
 
 BEFORE = Prove(heads=2, before="mean")
 DATA = Dataset.of(
@@ -136,6 +136,18 @@ def test_equal_means_leave_queries_equal(
     (tmp_path / "x.json").write_text(json.dumps(data))
     line = ["prove", tmp_path / "x.json", "--before", "mean", "--out", tmp_path / "o"]
     shell.runs(*line, status=status)
+
+
+def test_equal_tokens_of_a_sequence_are_one_row_behind_the_blocks() -> None:
+    """The mean adds the same to equal tokens, and the claim still compares each token."""
+    data = attncert.of_sequences(["abaabbb"], {"a": [1, 0], "b": [0, 1]}, labels=[*range(1, 7)])
+    made = behind(data, "mean")
+    assert (data.n, made.n, made.longest) == (2, 2, 6)
+    plain = after(data.expanded(), mean(2))
+    assert all(made.rows(t).fractions() == plain.rows(t).fractions() for t in range(data.T))
+    assert made.origin.claims(made)[0].level is Level.PROVED
+    false = replace(made, contexts=made.contexts[::-1]).of_origin(made.origin)
+    assert made.origin.claims(false)[0].level is Level.REFUTED
 
 
 def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> None:
