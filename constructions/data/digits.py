@@ -28,17 +28,9 @@ def digits() -> Dataset:
     (1782, 4, 16, 1)
     """
     data = all_digits()
-    dropped = set(_deficient(data))
-    return data.take([t for t in range(data.T) if t not in dropped])
-
-
-def left_out() -> tuple[int, ...]:
-    """Indices, in the file's order, of the images whose context has rank below 4 (A2 is false).
-
-    >>> len(left_out())
-    15
-    """
-    return _deficient(all_digits())
+    tables = data.contexts.stored.reshape(data.T, -1).tolist()
+    ranks = (fmpz_mat(data.n, data.d, table).rank() for table in tables)
+    return data.take([t for t, rank in enumerate(ranks) if rank == data.n])
 
 
 def all_digits() -> Dataset:
@@ -49,9 +41,3 @@ def all_digits() -> Dataset:
     quarters = images.reshape(count, 2, 4, 2, 4).swapaxes(2, 3).reshape(count, 4, 16)
     blocks = images.reshape(count, 4, 2, 4, 2).sum(axis=(2, 4)).reshape(count, 16)
     return Dataset.of(quarters, blocks, np.array(file["labels"]), name="digits")
-
-
-def _deficient(data: Dataset) -> tuple[int, ...]:
-    tables = data.contexts.stored.reshape(data.T, -1).tolist()
-    ranks = [fmpz_mat(data.n, data.d, table).rank() for table in tables]
-    return tuple(t for t, rank in enumerate(ranks) if rank < data.n)
