@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, ending, path_errors
@@ -34,10 +33,8 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     with path_errors("--out", _WRITABLE, path):
         target = _target(path)
         parent = next(p for p in target.parents if p.exists())
-        probe, _ = _free_names(parent / target.name)
-        with endings_wait():
-            probe.mkdir()
-            probe.rmdir()
+        with endings_wait(), _hidden_in(parent):
+            pass
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
@@ -50,23 +47,20 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     files = contents(report)
     with path_errors("--out", _WRITABLE, path), endings_wait():
         target = _target(path)
-        new, old = _free_names(target)
-        try:
-            if not target.parent.exists():
-                target.parent.mkdir(parents=True)
-            new.mkdir()
+        if not target.parent.exists():
+            target.parent.mkdir(parents=True)
+        with _hidden_in(target.parent) as hidden:
+            new, old = Path(hidden, "new"), Path(hidden, "old")
             for name, content in sorted(files.items()):
-                (new / name).parent.mkdir(exist_ok=True)
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_bytes(content)
             if target.exists():
                 os.replace(target, old)
-            os.replace(new, target)
-        finally:
-            # However this ends, the old folder is restored if the new one is not in place.
-            if old.exists() and not target.exists():
-                os.replace(old, target)
-            for leftover in (new, old):
-                shutil.rmtree(leftover, ignore_errors=True)
+            try:
+                os.replace(new, target)
+            finally:  # the old folder is restored if the new one is not in place
+                if old.exists() and not target.exists():
+                    os.replace(old, target)
     return [target / name for name in sorted(files)]
 
 
@@ -119,12 +113,6 @@ def _target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _free_names(target: Path) -> tuple[Path, Path]:
-    """Names beside `target` for the new folder and, for a moment, the old one. They are chosen
-    before anything is made, so that everything made can be found and removed again."""
-    free = (
-        path
-        for k in count()
-        if not os.path.lexists(path := target.parent / f".attncert-{os.getpid()}-{k}.partial")
-    )
-    return next(free), next(free)
+def _hidden_in(parent: Path) -> TemporaryDirectory[str]:
+    """A folder for the new report and, for a moment, the old one. It is removed in any case."""
+    return TemporaryDirectory(prefix=".attncert-", dir=parent, ignore_cleanup_errors=True)
