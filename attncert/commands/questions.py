@@ -76,7 +76,7 @@ def _run(
     def make(progress: Any) -> Report:
         return report(answer_of(*arguments.values(), question, progress))
 
-    return deliver(question, make, folder, as_json)
+    return deliver(make, folder, as_json)
 
 
 COMMANDS = [command_of(entry.question, partial(_run, entry)) for entry in _QUESTIONS]

@@ -18,7 +18,6 @@ from attncert.terminal.progress import quiet
 if TYPE_CHECKING:
     from attncert.reports.report import Report
     from attncert.terminal.progress import Stages
-    from attncert.verify.questions.question import Question
 
 
 def report_folder(out: str | None, name: str) -> str | Path:
@@ -35,9 +34,7 @@ def require_apart(log: str | None, folder: str | Path) -> None:
         raise InputError("log", "a file outside the folder of the report (--out)", log)
 
 
-def deliver(
-    question: Question, make: Callable[[Stages], Report], folder: str | Path, as_json: bool
-) -> int:
+def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
     """Make a report, write it to `folder` and print the verdict; returns the exit status.
 
     A folder that cannot be written is refused before the work begins. A Ctrl-C with a message about

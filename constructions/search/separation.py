@@ -40,11 +40,10 @@ Accept = Callable[[AnyArray], BoolArray]
 
 @dataclass(frozen=True)
 class Pair:
-    """Coefficients of u and v in their lattice bases; `cost` is the total range up to a factor."""
+    """Coefficients of u and v in their lattice bases."""
 
     u: IntArray
     v: IntArray
-    cost: float
 
 
 def separating_pairs(
@@ -78,7 +77,7 @@ def separating_pairs(
     pairs = []
     for place in best:
         i, j = np.unravel_index(place, cost.shape)
-        pairs.append(Pair(us[keep_u[j]], vs[keep_v[i]], float(cost[i, j])))
+        pairs.append(Pair(us[keep_u[j]], vs[keep_v[i]]))
     return pairs
 
 
