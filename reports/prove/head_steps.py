@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from attncert.reports.prove.view import by_head, heads_name, title
 from attncert.reports.words.claims import evidence
@@ -21,26 +22,13 @@ MOST_WRITTEN = 24  # steps of heads that are written out
 
 
 @dataclass(frozen=True)
-class HeadStep:
-    """One step of all heads, in words. uses: (hypothesis, strength). premises: (words, anchor)."""
-
-    anchor: str
-    name: str
-    heads: str
-    standing: str
-    statement: str
-    evidence: str
-    uses: list[tuple[str, str]]
-    premises: list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
 class HeadSteps:
-    """numbers: the places of these claims in the trace. written: the claims to write out in
-    full."""
+    """numbers: the places of these claims in the trace. steps: one for each step of all heads, in
+    words, with uses (hypothesis, strength) and premises (words, anchor). written: the claims to
+    write out in full."""
 
     numbers: str
-    steps: list[HeadStep]
+    steps: list[dict[str, Any]]
     written: list[Claim]
 
 
@@ -90,27 +78,27 @@ def _name(claim_id: ClaimId) -> str:
 
 def _step(
     trace: ProofTrace, name: str, of_head: Mapping[int, Claim], places: Mapping[ClaimId, str]
-) -> HeadStep:
+) -> dict[str, Any]:
     first = next(iter(of_head.values()))
     differs = len({claim.statement for claim in of_head.values()}) > 1
     hypotheses = dict.fromkeys(x for claim in of_head.values() for x in claim.uses)
-    return HeadStep(
-        anchor=places[first.id],
-        name=name,
-        heads=heads_name(list(of_head)),
-        standing=_each((h, trace.standing(claim.id).value) for h, claim in of_head.items()),
-        statement=f"for the first of them: {first.statement}" if differs else first.statement,
-        evidence=_each((h, evidence(claim)) for h, claim in of_head.items()),
-        uses=[
+    return {
+        "anchor": places[first.id],
+        "name": name,
+        "heads": heads_name(list(of_head)),
+        "standing": _each((h, trace.standing(claim.id).value) for h, claim in of_head.items()),
+        "statement": f"for the first of them: {first.statement}" if differs else first.statement,
+        "evidence": _each((h, evidence(claim)) for h, claim in of_head.items()),
+        "uses": [
             (x, _each((h, claim.uses.get(x, "")) for h, claim in of_head.items()))
             for x in hypotheses
         ],
-        premises=list(
+        "premises": list(
             dict.fromkeys(
                 (_premise(i, h), places[i]) for h, claim in of_head.items() for i in claim.rests_on
             )
         ),
-    )
+    }
 
 
 def _each(values: Iterable[tuple[int, str]]) -> str:
