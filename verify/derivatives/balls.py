@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from attncert.constructions.arrays import AnyArray, FloatArray
+from attncert.constructions.arrays import AnyArray, FloatArray, IntArray
 
 UNIT = 2.0**-53
 TINY = 1e-300
@@ -40,6 +40,16 @@ class BallArray:
             rads.append(float((x - mid).abs_upper()))
         rad = np.array(rads, dtype=np.float64).reshape(shape) * _UP + TINY
         return cls(np.array(mids, dtype=np.float64).reshape(shape), rad)
+
+    @classmethod
+    def of_ratios(cls, table: IntArray, denominator: int) -> BallArray:
+        """int64 over a denominator of at most 2^53: one rounding of each integer, one of each
+        quotient, and none of short integers over a power of two."""
+        mid = table.astype(np.float64) / denominator
+        exact = (
+            denominator & (denominator - 1) == 0 and int(np.abs(mid).max()) < 2**53 // denominator
+        )
+        return cls(mid, np.abs(mid) * (0 if exact else 4 * UNIT) * _UP + TINY)
 
     @property
     def shape(self) -> tuple[int, ...]:

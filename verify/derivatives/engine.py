@@ -37,6 +37,7 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 
 Array = Any
+Backward = tuple[Array, Array, list[Array]]  # by rows, by tokens, by weights; None: not needed
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,9 @@ class Attention:
         made = (values @ self.output).sum(axis=1)  # (b, s, m)
         return made, (rows, tokens, times, keys, queries, shares, means, values)
 
-    def backward(self, made: Array, saved: Any, on: Arithmetic) -> tuple[Array, Array, list[Array]]:
-        """Derivatives by rows and by tokens, and by the four weights, (b, H, …) each."""
+    def backward(self, made: Array, saved: Any, on: Arithmetic, first: bool) -> Backward:
+        """Derivatives by rows and by tokens, unless the block is the first, and by the four
+        weights, (b, H, …) each."""
         rows, tokens, times, keys, queries, shares, means, values = saved
         by_made = made[:, None]  # (b, 1, s, m)
         by_output = _turned(values) @ by_made
@@ -100,9 +102,12 @@ class Attention:
         by_keys = _turned(by_logits) @ queries
         by_query = _turned(rows[:, None]) @ by_queries
         by_key = _turned(tokens[:, None]) @ by_keys
+        weights = [by_key, by_query, by_value, by_output]
+        if first:
+            return None, None, weights
         by_rows = (by_queries @ _turned(self.query)).sum(axis=1)
         by_tokens = _turned(shares) @ by_means + by_keys @ _turned(self.key)
-        return by_rows, by_tokens.sum(axis=1), [by_key, by_query, by_value, by_output]
+        return by_rows, by_tokens.sum(axis=1), weights
 
 
 @dataclass(frozen=True)
@@ -125,14 +130,11 @@ class FeedForward:
             made, slopes = on.relu(made)
         return made, (rows, slopes)
 
-    def backward(self, made: Array, saved: Any, on: Arithmetic) -> tuple[Array, None, list[Array]]:
+    def backward(self, made: Array, saved: Any, on: Arithmetic, first: bool) -> Backward:
         rows, slopes = saved
         by_sums = made if slopes is None else made * slopes
-        return (
-            by_sums @ _turned(self.matrix),
-            None,
-            [_turned(rows) @ by_sums, by_sums.sum(axis=1)],
-        )
+        weights = [_turned(rows) @ by_sums, by_sums.sum(axis=1)]
+        return None if first else by_sums @ _turned(self.matrix), None, weights
 
 
 Block = Attention | FeedForward
@@ -184,16 +186,18 @@ def derivatives(done: Run, seed: Array) -> Array:
         block, (of_tokens, of_query) = done.blocks[k], done.saved[k]
         if block.residual:
             skipped[k + 1 - block.residual].append((by_query, by_tokens if block.whole else None))
-        rows, tokens, weights = block.backward(by_query, of_query, done.on)
+        rows, tokens, weights = block.backward(by_query, of_query, done.on, first=k == 0)
         if of_tokens is not None and by_tokens is not None:
-            rows_of, tokens_of, more = block.backward(by_tokens, of_tokens, done.on)
+            rows_of, tokens_of, more = block.backward(by_tokens, of_tokens, done.on, first=k == 0)
             weights = [one + other for one, other in zip(weights, more, strict=True)]
             by_tokens = _sum(rows_of, tokens_of)
+        columns.append(_in_order(block, weights, done.on))
+        if k == 0:  # nobody asks for derivatives by the data
+            break
         by_tokens = _sum(by_tokens, tokens)
         for by_skip, by_skipped in skipped[k]:
             rows, by_tokens = rows + by_skip, _sum(by_tokens, by_skipped)
         by_query = rows
-        columns.append(_in_order(block, weights, done.on))
     flat = [part for parts in reversed(columns) for part in parts]
     return done.on.concatenate(flat, 1)
 

@@ -3,8 +3,8 @@
 The derivatives are those of `verify/derivatives/engine.py`: if they are evaluated on balls that
 hold a box of weights, each resulting ball holds the value at every point of the box. Exponentials
 are Arb's. Up to two softmax blocks everything else is float64 with radii (`balls.py`); its
-roundings grow with each block, so that deeper networks are computed in Arb's balls throughout, as
-NumPy arrays of objects.
+roundings grow with each block, so that deeper networks, and small ones with numbers beyond float64,
+are computed in Arb's balls throughout, as NumPy arrays of objects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, fmpq
 
 from attncert.constructions.arrays import AnyArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
@@ -24,10 +24,13 @@ from attncert.constructions.network.network import Network
 from attncert.verify.derivatives import engine, networks
 from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Block, Run
-from attncert.verify.newton.enclosure import BOX_BITS
 
 Balls = Callable[..., Array]
 
+BOX_BITS = 64  # derivatives are needed to a few digits only
+_BEYOND_FLOATS = (
+    2**18
+)  # entries of the Jacobian up to which numbers beyond float64 are tried in Arb
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
 _IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper networks
 
@@ -69,13 +72,31 @@ def _by_examples(
     unknowns: Sequence[int],
     radius: Fraction,
 ) -> BallArray:
-    """The rows of all examples, made for some examples at a time. width: the numbers per example
-    that are held."""
+    """The rows of all examples. width: the numbers per example that are held."""
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
-    floats = softmax <= _IN_FLOATS
+    arguments = data, network, rows, width, unknowns, radius
+    if softmax <= _IN_FLOATS:
+        found = _evaluated(*arguments, floats=True)
+        if data.T * width > _BEYOND_FLOATS or np.isfinite(found.mid + found.rad).all():
+            return found
+    return _evaluated(*arguments, floats=False)
+
+
+def _evaluated(
+    data: Dataset,
+    network: Network,
+    rows: Callable[[Run, Balls], Array],
+    width: int,
+    unknowns: Sequence[int],
+    radius: Fraction,
+    floats: bool,
+) -> BallArray:
+    """In float64 or in Arb's balls, for some examples at a time."""
     on = _FLOATS if floats else _ARBS
 
     def balls(table: AnyArray, denominator: int = 1) -> Array:
+        if floats and table.dtype != object and denominator <= 2**53:
+            return BallArray.of_ratios(table, denominator)
         exact = _arbs(table, denominator)
         return _rounded(exact) if floats else exact
 
@@ -132,7 +153,7 @@ def _natural(block: Block, written: ExactBlock) -> Block:
 def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> list[Block]:
     """The balls of the weights, with the radius added to those of the unknowns."""
     moving, first, boxed = np.asarray(unknowns, dtype=np.int64), 0, list[Block]()
-    reach = arb(0, float(np.nextafter(float(radius), np.inf)))
+    reach = arb(0, arb(fmpq(radius.numerator, radius.denominator)).abs_upper())
     for block in blocks:
         numbers = engine.numbered(block)
         size = sum(x.size for x in numbers)
