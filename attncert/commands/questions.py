@@ -10,7 +10,7 @@ from typing import Any
 
 import attncert
 from attncert.terminal.options import Sources, command_of
-from attncert.terminal.output import deliver, report_folder, require_apart
+from attncert.terminal.output import deliver, report_folder, require_apart, require_memory
 from attncert.verify.questions.audit import Attack, Audit
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Capacity, Fit
@@ -64,6 +64,7 @@ def _run(
     from attncert.reports.answers import report
     from attncert.reports.report import Report
 
+    require_memory()
     arguments, name = dict[str, Any](sources), question.command  # arguments in the function's order
     if (path := sources.get("data")) is not None:  # weights and folders are read by the function
         options = {option: getattr(question, option) for option in entry.loads_by}

@@ -20,9 +20,26 @@ if TYPE_CHECKING:
     from attncert.terminal.progress import Stages
 
 
+_LEAST = 2**30  # the least address space, in bytes
+
+
 def report_folder(out: str | None, name: str) -> str | Path:
     """The folder that --out names, by default attncert-report/NAME."""
     return Path("attncert-report", name) if out is None else out
+
+
+def require_memory() -> None:
+    """Raises InputError if the address space is limited to less than 1 GiB: OpenBLAS then asks for
+    memory forever, and no signal reaches it."""
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        from attncert.constructions.errors import InputError
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if 0 <= limit < _LEAST:
+            must = f"{_LEAST >> 10} KiB or more, or unlimited"
+            raise InputError("ulimit -v", must, limit >> 10)
 
 
 def require_apart(log: str | None, folder: str | Path) -> None:

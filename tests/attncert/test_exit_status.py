@@ -14,7 +14,7 @@ import pytest
 from support.shell import Shell
 
 import attncert
-from attncert.statuses import INTERNAL_ERROR
+from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 from attncert.verify import checker
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1]], "labels": [5, 7]}
@@ -49,6 +49,21 @@ def test_an_unexpected_exception_is_no_answer(
     assert line.startswith(f"attncert: internal error: {type(defect).__name__}")
     assert bool(trace) == debug == any("in broken" in x for x in trace)
     assert ("--debug" in line) is not debug
+
+
+def test_an_interrupt_wrapped_by_python_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    class Interrupted:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    def broken(*_: object, **__: object) -> None:
+        type("Owner", (), {"attribute": Interrupted()})  # a RuntimeError up to Python 3.11
+
+    monkeypatch.setattr(checker, "check_file", broken)
+    printed = shell.runs("check", __file__, status=INTERRUPTED)
+    assert printed.out == "" and printed.err == "interrupted\n"
 
 
 @pytest.mark.parametrize(
@@ -163,6 +178,29 @@ def test_a_second_interrupt_while_the_first_is_told_says_nothing() -> None:
     assert done.returncode == -signal.SIGINT and done.stderr == "interrupted\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)]
+)
+def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, status: int) -> None:
+    """It drops one that is raised in a finalizer."""
+    code = (
+        "import os, sys, time\n"
+        "from attncert import app, cli\n"
+        "class Dying:\n"
+        "    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "def run(words, options):\n"
+        "    Dying()\n"
+        "    time.sleep(20)\n"
+        "app.run = run\n"
+        "cli.process()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=15)
+    said = "interrupted\n" if number == signal.SIGINT else ""
+    assert (done.returncode, done.stderr) == (status, said)
+
+
 def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
     """Each case would end the import of a library: NumPy, Matplotlib or numba."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
@@ -171,3 +209,13 @@ def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
     settings = os.environ | libraries
     run = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
     assert run.returncode == 0 and run.stderr == ""
+
+
+def test_too_little_memory_is_refused_before_the_work(tmp_path: Path) -> None:
+    """With 400,000 KiB OpenBLAS waits forever, and no SIGTERM reaches it."""
+    (tmp_path / "tiny.json").write_text(json.dumps(TINY))
+    words = f"ulimit -v 400000; exec {sys.executable} -m attncert kruskal tiny.json"
+    command = ["/bin/sh", "-c", words]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert "ulimit -v: must be 1048576 KiB or more, or unlimited, not 400000" in run.stderr
