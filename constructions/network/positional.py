@@ -30,7 +30,11 @@ from attncert.constructions.network.states import States
 class HeadNorm:
     """RMSNorm of the queries and keys of every head: x / √(mean of x² + ε) ∘ gain.
 
-    query_gain, key_gain: 1×d_h. epsilon: ε ≥ 0."""
+    query_gain, key_gain: 1×d_h. epsilon: ε ≥ 0. Source: docs/networks.md.
+
+    >>> HeadNorm(fmpq(1, 10**6), fmpq_mat(1, 2, [1, 1]), fmpq_mat(1, 2, [1, 1])).epsilon
+    1/1000000
+    """
 
     epsilon: fmpq
     query_gain: fmpq_mat
@@ -40,7 +44,11 @@ class HeadNorm:
 @dataclass(frozen=True)
 class Rotary:
     """The coordinates 2j and 2j + 1 of a query or key at the place i are rotated by the angle
-    i·frequencies[j]. unit: "turn" (of 360 degrees) or "radian"."""
+    i·frequencies[j]. unit: "turn" (of 360 degrees) or "radian". Source: docs/networks.md.
+
+    >>> Rotary("turn", fmpq_mat([["1/4"]])).unit
+    'turn'
+    """
 
     unit: str
     frequencies: fmpq_mat
@@ -63,6 +71,11 @@ class GeneralAttention(Attention):
     Arithmetic: exact if root, rotation (quarter turns) and softmax are rational, and all that is
     capped is 0; else in balls. Raises InputError if words or shapes do not fit one another.
     Source: docs/networks.md.
+
+    >>> from attncert import Head
+    >>> one = fmpq_mat(1, 1, [1])
+    >>> GeneralAttention((Head(one, one, one),), one, cap=fmpq(30))
+    GeneralAttention(of='query', heads=1, rule='softmax', residual=False, parts=['cap'])
     """
 
     root: int = 1

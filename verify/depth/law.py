@@ -134,7 +134,7 @@ class DeepSpans:
         >>> [digits.bound(Architecture(L, 1, 1, 1)) for L in (1, 2, 3)]
         [47, 96, 148]
         >>> digits.bound(Architecture(2, 1, 1, 1, 4))
-        174
+        178
         """
         total = sum(self._layer(shape, layer) for layer in range(1, shape.layers + 1))
         if shape.feed_forward:

@@ -66,7 +66,7 @@ def _outputs(data: Dataset, layer: Layer) -> list[list[arb]]:
         w = arb_mat([head[t] for head in asked] + read)
         logits_and_scores = (w * whole).tolist()
         logits, scores = logits_and_scores[: len(asked)], logits_and_scores[len(asked) :]
-        shares = [BALLS.softmax(row, "1", 1) for row in logits]
+        shares = [BALLS.softmax(row, "1") for row in logits]
         table.append(
             [
                 sum((_dot(p, scores[h * m + j]) for h, p in enumerate(shares)), arb(0))

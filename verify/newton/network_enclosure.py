@@ -28,9 +28,7 @@ from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Blo
 Balls = Callable[..., Array]
 
 BOX_BITS = 64  # derivatives are needed to a few digits only
-_BEYOND_FLOATS = (
-    2**18
-)  # entries of the Jacobian up to which numbers beyond float64 are tried in Arb
+_BEYOND_FLOATS = 2**18  # entries of the largest Jacobian that is tried in Arb, too
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
 _IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper networks
 

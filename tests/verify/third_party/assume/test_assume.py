@@ -86,7 +86,7 @@ def test_equal_queries_refute_a1(tmp_path: Path) -> None:
     witness = tmp_path / "certificate.json"
     witness.write_bytes(files["certificate.json"])
     assert attncert.check(witness).status == "holds"
-    assert "9 of them distinct" in files["report.md"].decode()
+    assert "of which 9 are distinct" in files["report.md"].decode()
 
 
 def test_what_holds_for_the_distinct_queries_is_what_holds_without_the_others(
