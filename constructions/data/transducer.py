@@ -23,7 +23,7 @@ from typing import Any
 from attncert.constructions.brief import in_brief
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.sequences import of_sequences
-from attncert.constructions.errors import InputError
+from attncert.constructions.errors import InputError, whole
 
 Letter = tuple[int, ...]
 Word = tuple[Letter, ...]
@@ -173,7 +173,12 @@ def additions(digits: int, base: int = 10, plus: int = 0, equals: int = 0) -> Tr
 
     >>> additions(2).inputs, additions(2).sequence([(5, 6), (9, 0), (0, 0)])  # 95 + 6
     (10000, (5, 9, 0, 6, 0, 0, 1, 0, 1))
+
+    Exact. Raises InputError for a number of digits below 1, or a base below 2. Source: ours, above.
     """
+    for name, number, least in (("digits", digits, 1), ("base", base, 2)):
+        if not whole(number) or number < least:
+            raise InputError(name, f"a whole number, {least} or more", number)
     pairs: list[Letter] = list(product(range(base), repeat=2))
     step = {(c, pair): divmod(sum(pair) + c, base) for c in (0, 1) for pair in pairs}
     step |= {(c, (plus, equals)): (0, c) for c in (0, 1)}

@@ -52,6 +52,7 @@ def _outputs(data: Dataset, layer: Layer) -> list[list[arb]]:
         (queries * arb_mat(head.query) * arb_mat(head.key).transpose() * unit).tolist()
         for head in layer.heads
     ]  # w of each head, T×d
+    assert layer.output is not None
     rows = layer.output.tolist()
     width = len(rows) // len(layer.heads)
     mixed = [

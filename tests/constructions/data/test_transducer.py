@@ -24,6 +24,12 @@ def test_additions_are_all_pairs_with_their_sums(digits: int, base: int) -> None
     assert found == set(product(range(base**digits), repeat=2)) and domain.inputs == len(found)
 
 
+@pytest.mark.parametrize(("digits", "base", "name"), [(0, 10, "digits"), (1, 1, "base")])
+def test_additions_need_a_digit_and_a_base(digits: int, base: int, name: str) -> None:
+    with pytest.raises(InputError, match=f"{name}: must be a whole number"):
+        additions(digits, base)
+
+
 @pytest.mark.parametrize("width", [2, 3, None])
 def test_every_input_is_in_a_situation_of_each_place(width: int | None) -> None:
     domain = additions(3, 2, plus=2, equals=3)
