@@ -30,7 +30,7 @@ from attncert import Prove, load, prove
 from attncert.constructions.layer import features
 from attncert.constructions.paper import theorem
 from attncert.reports.prove.figures import BLUE, GREEN, ORANGE
-from attncert.reports.words.drawing import style, to_svg
+from attncert.reports.words.figure import style, to_svg
 
 data = load("tiny.json")
 T, n, d = data.T, data.n, data.d
