@@ -27,6 +27,7 @@ def test_capacity_of_two_layers(tmp_path: Path, shell: Shell) -> None:
         assert shell.runs("check", out / name).out.startswith("holds: ")
 
 
+@pytest.mark.slow
 def test_capacity_with_relu_units(tmp_path: Path, shell: Shell) -> None:
     out = tmp_path / "out"
     words = ("digits", "--examples", 60, "--layers", 2, "--heads", 1, "--feed-forward", 2)

@@ -115,6 +115,7 @@ def by_sympy(data: Dataset, W: Any, rate: Fraction) -> list[list[Fraction]]:
     return predictions
 
 
+@pytest.mark.slow
 def test_a_step_of_gradient_descent(gradient: dict[str, Any]) -> None:
     draw = random.Random(5)
     W, rate = [gradient["_numbers"](draw, 3) for _ in range(2)], Fraction(2, 3)

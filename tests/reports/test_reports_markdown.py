@@ -210,6 +210,7 @@ def test_hostile_text_is_still_there_to_read() -> None:
     assert "&lt;script&gt;" in markdown and "&#60;script&#62;" in markdown
 
 
+@pytest.mark.slow
 def test_a_report_of_600_heads_stays_readable() -> None:
     """GitHub shows Markdown up to about 500 kB; the rest is in answer.json."""
     proof, files = rendered("large")
