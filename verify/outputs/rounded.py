@@ -54,9 +54,9 @@ def _after(block: Block, states: States, form: Format) -> States:
         tokens, queries = inner.contexts, inner.queries
     else:
         if block.of == "all":
-            each = (States((X,), X, BALLS) for X in tokens)
-            tokens = tuple(_made(block, x, form, of_tokens=True) for x in each)
-        queries = _made(block, states, form, of_tokens=False)
+            each = [States((X,), X, BALLS) for X in tokens]
+            tokens = tuple(_made(block, each, form, of_tokens=True))
+        [queries] = _made(block, [states], form, of_tokens=False)
     if block.residual:
         queries = form.each(form.rounded, queries + states.queries)
         if block.of == "all":
@@ -65,27 +65,24 @@ def _after(block: Block, states: States, form: Format) -> States:
     return States(tokens if block.of == "all" else states.contexts, queries, BALLS)
 
 
-def _made(block: Block, states: States, form: Format, *, of_tokens: bool) -> arb_mat:
-    """A row for each query."""
+def _made(block: Block, runs: Sequence[States], form: Format, *, of_tokens: bool) -> list[arb_mat]:
+    """For each of the runs a matrix with a row for each query. Weights are stored once for all."""
     if isinstance(block, Attention):
-        return _attention(block, states, form, of_tokens=of_tokens)
+        return _attention(block, runs, form, of_tokens=of_tokens)
     if isinstance(block, Positions):
-        places = _places(block.query_place, states, of_tokens)
         table = form.stored(block.table).tolist()
-        return arb_mat([table[place] for place in places])
+        places = [_places(block.query_place, run, of_tokens) for run in runs]
+        return [arb_mat([table[place] for place in some]) for some in places]
+    vectors = [run.in_rows() if block.of == "row" else run.queries for run in runs]
     if isinstance(block, Normalization):
-        gain, bias = (form.stored(x) for x in block.matrices)
-        rows = states.queries.tolist()
-        scaled = [_normalized(row, block.epsilon, form, centred=block.centred) for row in rows]
-        return form.sum(_times(scaled, gain, form), stacked([bias] * len(rows), BALLS))
-    if isinstance(block, Gated):
-        gates = _affine(states.queries, block.gate, block.gate_bias, form)
-        sums = _affine(states.queries, block.weights, block.bias, form)
-        gates = _activated(gates, block.activation, form)
-        return form.each(lambda x, y: form.rounded(x * y), gates, sums)
-    assert isinstance(block, FeedForward)
-    vectors = states.in_rows() if block.of == "row" else states.queries
-    return _activated(_affine(vectors, block.weights, block.bias, form), block.activation, form)
+        return _normalizations(block, vectors, form)
+    assert isinstance(block, (Gated, FeedForward))
+    sums = _affine(vectors, block.weights, block.bias, form)
+    if isinstance(block, FeedForward):
+        return [_activated(x, block.activation, form) for x in sums]
+    gates = _affine(vectors, block.gate, block.gate_bias, form)
+    pairs = zip((_activated(x, block.activation, form) for x in gates), sums, strict=True)
+    return [form.each(lambda x, y: form.rounded(x * y), *pair) for pair in pairs]
 
 
 def _places(query_place: str, states: States, of_tokens: bool) -> list[int]:
@@ -96,25 +93,41 @@ def _places(query_place: str, states: States, of_tokens: bool) -> list[int]:
 # Attention.
 
 
-def _attention(block: Attention, states: States, form: Format, *, of_tokens: bool) -> arb_mat:
-    heads = []
-    for number, head in enumerate(block.heads):
-        assert head.value is not None
-        query, key, value = (form.stored(x) for x in (head.query, head.key, head.value))
-        means = []
-        for queries, context in states.by_context():
-            asked, keys = form.product(queries, query), form.product(context, key)
-            if isinstance(block, GeneralAttention):
-                places = places_of(queries, context, block.query_place, of_tokens=of_tokens)
-                rows = _general(block, number, asked, keys, places, form)
-            else:
-                rows = _scaled(asked, keys, factor(block.unit), form)
-            masks = block.masks(int(context.nrows()), len(rows), of_tokens)
-            pairs = zip(rows, masks, strict=True)
-            weights = arb_mat([_shares(block, number, row, mask, form) for row, mask in pairs])
-            means.append(form.product(weights, form.product(context, value)))
-        heads.append(stacked(means, BALLS))
-    return form.product(beside(heads, BALLS), form.stored(block.output))
+def _attention(
+    block: Attention, runs: Sequence[States], form: Format, *, of_tokens: bool
+) -> list[arb_mat]:
+    heads = [[form.stored(x) for x in (head.query, head.key, head.value)] for head in block.heads]
+    output, made = form.stored(block.output), list[arb_mat]()
+    for run in runs:
+        means = [_means(block, h, x, run, form, of_tokens=of_tokens) for h, x in enumerate(heads)]
+        made.append(form.product(beside(means, BALLS), output))
+    return made
+
+
+def _means(
+    block: Attention,
+    head: int,
+    weights: Sequence[arb_mat],
+    states: States,
+    form: Format,
+    *,
+    of_tokens: bool,
+) -> arb_mat:
+    """The mean of a head's values for each query. weights: its query, key and value, stored."""
+    query, key, value = weights
+    means = []
+    for queries, context in states.by_context():
+        asked, keys = form.product(queries, query), form.product(context, key)
+        if isinstance(block, GeneralAttention):
+            places = places_of(queries, context, block.query_place, of_tokens=of_tokens)
+            rows = _general(block, head, asked, keys, places, form)
+        else:
+            rows = _scaled(asked, keys, factor(block.unit), form)
+        masks = block.masks(int(context.nrows()), len(rows), of_tokens)
+        pairs = zip(rows, masks, strict=True)
+        shares = arb_mat([_shares(block, head, row, mask, form) for row, mask in pairs])
+        means.append(form.product(shares, form.product(context, value)))
+    return stacked(means, BALLS)
 
 
 def _scaled(asked: arb_mat, keys: arb_mat, scale: arb, form: Format) -> list[list[arb]]:
@@ -210,11 +223,13 @@ def _shares(
 # Blocks that change each vector separately.
 
 
-def _affine(vectors: arb_mat, weights: fmpq_mat, bias: fmpq_mat, form: Format) -> arb_mat:
+def _affine(
+    vectors: Sequence[arb_mat], weights: fmpq_mat, bias: fmpq_mat, form: Format
+) -> list[arb_mat]:
     """The bias is one more term of each sum."""
-    ones = arb_mat(int(vectors.nrows()), 1, [1] * int(vectors.nrows()))
     matrix = stacked([form.stored(weights), form.stored(bias)], BALLS)
-    return form.product(beside([vectors, ones], BALLS), matrix)
+    ones = (arb_mat(int(x.nrows()), 1, [1] * int(x.nrows())) for x in vectors)
+    return [form.product(beside(pair, BALLS), matrix) for pair in zip(vectors, ones, strict=True)]
 
 
 def _activated(sums: arb_mat, activation: str, form: Format) -> arb_mat:
@@ -225,6 +240,18 @@ def _activated(sums: arb_mat, activation: str, form: Format) -> arb_mat:
         return form.each(function, sums)
     error = SMOOTH_FUNCTION * form.u
     return form.each(lambda x: form.near(function(x), error * x.abs_upper() + form.eta), sums)
+
+
+def _normalizations(
+    block: Normalization, vectors: Sequence[arb_mat], form: Format
+) -> list[arb_mat]:
+    (gain, bias), made = (form.stored(x) for x in block.matrices), list[arb_mat]()
+    for some in vectors:
+        rows = some.tolist()
+        scaled = [_normalized(row, block.epsilon, form, centred=block.centred) for row in rows]
+        biases = stacked([bias] * len(rows), BALLS)
+        made.append(form.sum(_times(scaled, gain, form), biases))
+    return made
 
 
 def _normalized(row: list[arb], epsilon: fmpq, form: Format, *, centred: bool = False) -> list[arb]:

@@ -116,10 +116,11 @@ def layer(
         error, memorizes = (audit[x] for x in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES))
         claims = [x for x in audit.claims if x is not memorizes]
         claims.append(measured(error, memorizes, spread(examples)))
-        network = _on_given_data(stored, attention)
         if question.computed_in:
+            network = _on_given_data(stored, attention)
             claims[-1:-1] = computed_claims(network, examples, limit, question.computed_in)
         if claims[-1].level.holds:
+            network = _on_given_data(stored, attention)
             confirmed, file = _certified(audit, network, examples, question.line())
             on = tuple(claim.id for claim in confirmed)
             claims[-1:] = [*confirmed, replace(claims[-1], rests_on=on)]
