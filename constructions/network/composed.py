@@ -1,8 +1,8 @@
 """Blocks made of others: a gated feed-forward block, and a group with one skip connection.
 
 **Gated** (Dauphin et al. 2017; Shazeer 2020): activation(x·gate + gate_bias) ∘ (x·weights + bias),
-number by number. With SiLU this is SwiGLU, with GELU GEGLU, without activation a bilinear map; the
-map back to the width of x is a readout after it.
+number by number. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
+activation it is a bilinear map. The map back to the width of x is a readout after it.
 
 **Group**: blocks in order, whose result is added to what they began with. A transformer's layer
 x + attention(RMSNorm(x)) is a group of two blocks, since the skip connection of a single block adds

@@ -1,9 +1,9 @@
 """The outputs of a network on many boxes of inputs at once, in balls of float64.
 
 A box is a sequence of tokens, each of which may be any vector of a ball; its query is the last
-token. Arrays hold centres and radii of balls around the states for all inputs of the box. What
-float64 does not enclose has a radius that is infinite or NaN; then nothing is known, and other code
-decides. Comparisons are written so that this stays so.
+token. Arrays hold centres and radii of balls around the states for all inputs of the box. If
+float64 cannot enclose a number, its radius is infinite or NaN: nothing is known about it, and other
+code decides. Comparisons are written so that such a number decides nothing.
 
 Rounding. Let u = 2^-53. A sum of n products in any order, with or without fused multiplications,
 is within n u / (1 - n u) of the sum of their absolute values (Higham, Accuracy and Stability of
