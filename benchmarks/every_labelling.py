@@ -77,6 +77,7 @@ def _random(case: dict[str, Any]) -> dict[str, Any]:
     from attncert.constructions.data.dataset import Dataset
     from attncert.constructions.given.law import spans
     from attncert.constructions.given.zeros import draw_groups, most_examples
+    from attncert.verify.limits.labelling.labelled import useful_columns
     from attncert.verify.rank.whole_layer.jacobian_rows import jacobian_rank
 
     n, d, H, k = (case[name] for name in ("n", "d", "H", "k"))
@@ -92,8 +93,9 @@ def _random(case: dict[str, Any]) -> dict[str, Any]:
     examples = data(T + MORE if T <= MOST_TWICE else T)
     enough = examples if T > MOST_TWICE else examples.take(T)
     zero = draw_groups(enough, sizes)
+    columns = useful_columns(enough, zero)
     start = time.perf_counter()
-    found = jacobian_rank(enough, zero.layer)
+    found = jacobian_rank(enough, zero.layer, columns=columns)
     took = time.perf_counter() - start
     row: dict[str, Any] = {
         "T": T,
@@ -105,7 +107,7 @@ def _random(case: dict[str, Any]) -> dict[str, Any]:
     }
     if T > MOST_TWICE:
         return row
-    row["rank at T + 8"] = jacobian_rank(examples, zero.layer, enough=T).rank
+    row["rank at T + 8"] = jacobian_rank(examples, zero.layer, columns=columns, enough=T).rank
     return row | (_checked(enough, zero, found.prime) if found.full else {})
 
 

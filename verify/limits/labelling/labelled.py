@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
+from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import Spans, spans
 from attncert.constructions.given.zeros import BOUNDS, Zero, best_sizes, draw_groups, most_examples
-from attncert.constructions.layer import parameter_count
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.certificates.certificate import Certificate, layer_body, sealed
@@ -146,10 +146,10 @@ class _Search:
 
     def _rank(self, zero: Zero) -> JacobianRank:
         stage = f"Jacobian, {counted(zero.heads, 'head')}"
-        sizes = self.data.d, self.data.m, zero.heads, self.head_width, self.value_width
-        require_small(self.data.T * self.data.m, parameter_count(*sizes))
+        columns = useful_columns(self.data, zero)
+        require_small(self.data.T * self.data.m, len(columns))
         progress = partial(self.progress, stage)
-        rank = jacobian_rank(self.data, zero.layer, xp=self.xp, progress=progress)
+        rank = jacobian_rank(self.data, zero.layer, columns=columns, xp=self.xp, progress=progress)
         self.trials.append(Trial(zero, rank))
         return rank
 
@@ -180,6 +180,26 @@ class _Search:
         yield best
         if best != pairs and most_examples(pairs, self.head_width, whole) >= self.data.T:
             yield pairs
+
+
+def useful_columns(data: Dataset, zero: Zero) -> IntArray:
+    """Columns of the Jacobian, without some that depend on these.
+
+    In a set with one M and one output matrix O, all heads have the same columns of the values, and
+    the columns of keys and queries add up to 0, because the values do. So the values of the first
+    head suffice, and the keys and queries of all heads but the last. With d_v ≥ m and O = [I; 0]
+    the columns of O are combinations of those of the values.
+    """
+    layer, d, m = zero.layer, data.d, data.m
+    assert layer.value_width is not None and layer.output is not None
+    both, d_v = 2 * d * layer.head_width, layer.value_width
+    each, columns = both + d * d_v, list[IntArray]()
+    for members in zero.sets:
+        columns += [h * each + np.arange(both) for h in members[:-1]]
+        columns.append(members[0] * each + both + np.arange(d * d_v))
+    if d_v < m:
+        columns.append(zero.heads * each + np.arange(zero.heads * d_v * m))
+    return np.concatenate(columns)
 
 
 def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:

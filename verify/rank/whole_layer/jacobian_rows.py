@@ -137,15 +137,17 @@ def jacobian_rank(
     layer: Layer,
     *,
     enough: int | None = None,
+    columns: IntArray | None = None,
     primes: Sequence[int] = PRIMES_FLOAT64,
     xp: Any = np,
     progress: Progress = silent,
 ) -> JacobianRank:
     """The largest rank of J found modulo one of the primes; stops at `enough` (default T·m).
 
-    Exact, a lower bound of the rank over ℝ. Columns are taken in a random order, so that every
-    block of columns has columns of all heads and a block of rows finds its pivots at once. Raises
-    features.NotIntegral if a logit is not an integer.
+    Exact, a lower bound of the rank over ℝ. columns: as for `JacobianRows`; fewer cannot raise the
+    rank. They are taken in a random order, so that every block of columns has columns of all heads
+    and a block of rows finds its pivots at once. Raises features.NotIntegral if a logit is not an
+    integer.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=6, n=2, d=3, seed=1)
@@ -157,7 +159,8 @@ def jacobian_rank(
     rows = data.T * data.m
     enough = rows if enough is None else enough
     best, tried = JacobianRank(0, rows, primes[0], ()), list[tuple[int, int | None]]()
-    order = np.random.default_rng(0).permutation(_all_columns(data, layer))
+    every = _all_columns(data, layer) if columns is None else columns
+    order = np.random.default_rng(0).permutation(every)
     for p in primes:
         if data.contexts.denominator % p == 0:
             continue
