@@ -1,4 +1,4 @@
-"""Attention constructions, built exactly, confirmed step by step, written as reports.
+"""Attention constructions, built exactly, verified step by step and written as reports.
 
 `attncert.constructions` builds, `attncert.verify` checks, `attncert.reports` writes; each imports
 only those before it.

@@ -1,4 +1,4 @@
-"""What `import attncert` offers: the one list. Each name is loaded when it is first used."""
+"""The public names of `attncert`. Each is loaded when it is first used."""
 
 from . import constructions as constructions
 from . import reports as reports

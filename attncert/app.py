@@ -1,4 +1,4 @@
-"""All commands, and the exit status of one that has no answer."""
+"""All commands, and the exit status of a run without an answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from attncert.terminal.output import Interrupted, say
 from attncert.terminal.progress import quiet
 
 _STDOUT = 1
-_parsed = cache(typer.main.get_command)  # takes longer than a short command
+_parsed = cache(typer.main.get_command)  # takes longer than a short command does
 _MOST = 500  # the longest error message, in characters
 
 app = typer.Typer(
@@ -66,7 +66,7 @@ def _commands(
 
 
 def run(words: list[str], options: dict[str, bool]) -> int:
-    """The exit status of these arguments.
+    """Run the command line with these arguments; returns its exit status.
 
     options: receives the global options, and whether a command has begun. Raises KeyboardInterrupt,
     and exceptions that no command expects.

@@ -1,7 +1,7 @@
-"""What is BUILT: exact data sets, exact attention weights. Imports neither verify nor reports.
+"""Exact data sets and exact attention weights. Imports neither verify nor reports.
 
     data                         data sets: read, rounded, generated
-    exact                        integers, lattices, residues: arithmetic for all
+    exact                        arithmetic that all use: integers, lattices, residues
     layer, construction          what a layer is; what a construction returns
     paper, width_one, generic    constructions of layers, by `search`; `from_layer`: your own
     readout                      the values of a layer; `verify` calls it

@@ -182,13 +182,13 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
         most = places(heads or 1, r)
         raise HypothesisFails(
             "capacity",
-            f"{data.T} > {most} examples, the most for the theorem with {count} and r = {r}",
+            f"{data.T} > {most} examples, the most allowed with {count} and r = {r}",
             {"examples": data.T, "capacity": most, "r": r},
         )
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:
         return given_order, False
-    most = data.T if heads is None else heads  # groups of one: for any but parallel queries
+    most = data.T if heads is None else heads  # groups of one allow any but parallel queries
     few = [fewest, *(fewest + 2**k for k in range(most.bit_length()))]
     for allowed in [*(h for h in few if h < most), most]:
         try:

@@ -10,14 +10,14 @@ many steps (docs/width-one.md, Theorem 3). Each head's share can be placed, too:
 ... grow by less and less (docs/tightness.md, 7.1), so the number of unplaced examples divided by
 the number of remaining heads is at most the rank that almost all weights of the next head add. So
 the search would end with probability one if the bound grew forever (Corollary 3); it ends at 2048,
-and then nothing is decided:
+and then nothing is decided. Each head has
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
 
-head by head, each until it places its share of the unplaced examples. With shared contexts and
-d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all examples, and
-the head can place one example less: such draws are skipped.
+Heads are drawn in order, each until it places its share of the unplaced examples. With shared
+contexts and d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all
+examples, and the head can place one example less: such draws are skipped.
 
 These are the smallest *weights* of all constructions here, not the smallest logits.
 """
@@ -141,8 +141,8 @@ def _require_capacity(data: Dataset, heads: int) -> None:
     if capacity < data.T:
         raise HypothesisFails(
             "capacity",
-            f"for H = {heads} the features have rank at most {capacity}, whatever the weights, "
-            f"which is less than {data.T} examples need",
+            f"for H = {heads} the features have rank at most {capacity}, whatever the weights, and "
+            f"{data.T} examples need rank {data.T}",
             {"examples": data.T, "capacity": capacity, "heads": heads},
         )
 

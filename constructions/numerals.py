@@ -80,7 +80,7 @@ def integer(text: str) -> int:
     True
     """
     if not _INTEGER.fullmatch(text):
-        raise ValueError("no integer in decimal")
+        raise ValueError("not an integer in decimal")
     return int(fmpz(text))
 
 

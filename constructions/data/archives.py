@@ -94,7 +94,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
             for info in archive.infolist():
                 key = info.filename.removesuffix(".npy")
                 if info.compress_type != zipfile.ZIP_STORED or key in arrays:
-                    raise zipfile.BadZipFile("compressed, or two arrays of one name")
+                    raise zipfile.BadZipFile("compressed, or two arrays have one name")
                 with archive.open(info) as member:
                     header = _header(member, key)
                 file.seek(info.header_offset + _LOCAL - 4)  # lengths of name and extra field

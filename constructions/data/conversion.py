@@ -37,7 +37,7 @@ class Longest(NamedTuple):
 
 OF_DATA = Longest(MAX_DIGITS, 2**18)
 OF_WEIGHTS = Longest(500_000, 2**21)  # long readouts; the limits of the checker
-MAX_BYTES = 2**32  # of an array of numerators, estimated before it is made
+MAX_BYTES = 2**32  # the largest array of numerators, estimated before it is made
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'

@@ -21,8 +21,8 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
-_CACHED = 2**22  # numbers in all contexts above which each is converted each time
-MOST_NUMBERS = 2**25  # in contexts of different lengths, each as long as the longest
+_CACHED = 2**22  # from this many numbers on, contexts are converted at each use
+MOST_NUMBERS = 2**25  # with all contexts filled up to the longest
 Shape = tuple[int, ...]
 
 
@@ -320,7 +320,7 @@ class Dataset:
         if not isinstance(examples, (Sequence, np.ndarray)):
             count = operator.index(examples)
             if not 1 <= count <= self.T:
-                raise InputError("examples", f"between 1 and the {self.T} there are", count)
+                raise InputError("examples", f"from 1 to {self.T}, the number of examples", count)
             examples = range(count)
         if not len(examples):
             raise InputError("examples", "one or more", "none")

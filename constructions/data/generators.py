@@ -108,7 +108,7 @@ def signed_pairs() -> Dataset:
 
 
 def _moment_curve(T: int, d: int) -> AnyArray:
-    """Powers of T distinct integers, as small as these get: Vandermonde. Python's integers."""
+    """Powers of the T smallest distinct integers, a Vandermonde matrix of Python integers."""
     points = np.arange(T) - T // 2
     powers: AnyArray = points.astype(object)[:, None] ** np.arange(d)
     return powers

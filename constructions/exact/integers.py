@@ -15,7 +15,7 @@ from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.data.exact_array import narrow
 
 _LIMIT = 2**62
-_SHORTEST_LIMB = 2  # in bytes
+_SHORTEST_LIMB = 2  # bytes
 
 
 def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:

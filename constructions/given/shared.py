@@ -10,7 +10,7 @@ number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean
 q on X A are query weights A q on X. In the same way the rows of the context become orthogonal.
 
 **Turns.** g is a combination of the n columns of softmax rows p(s). Draw μ, take m points s where
-the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), want ±1 at them,
+the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), ask for ±1 at them,
 alternating in the order of s, and solve for w: g turns m - 2 times. Each further turn doubles or
 triples w. So μ is drawn often, and the draws with the least |w| are taken. Heads without turns
 reach d examples each; m is two more than the rest of a head's share, at most 14 (one head: 8, since

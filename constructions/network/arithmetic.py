@@ -16,7 +16,7 @@ from typing import Any
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
 from flint.utils.flint_exceptions import DomainError
 
-MAX_BITS = 2**24  # of a number; the checkers' cap
+MAX_BITS = 2**24  # the longest number, also for the checkers
 
 
 class Inexact(Exception):
@@ -37,7 +37,7 @@ class Arithmetic:
     normalized: a row x over the root of x·x / n + ε, given ε.
     over_root: a number over the root of a positive integer. capped: c·tanh(x/c), given c.
     turn: cosine and sine of an angle in a unit, "turn" or "radian".
-    bits:      of the longest number of a matrix; 0 if the length of numbers is bounded.
+    bits: the bits of a matrix's longest number; 0 if the length of numbers is bounded.
     """
 
     matrix: Callable[..., Any]

@@ -45,7 +45,7 @@ from attncert.constructions.network.inputs import (
 )
 from attncert.constructions.network.network import Network
 
-MAX_SPREAD = 4096  # of the logits of an example, in units of ln 2
+MAX_SPREAD = 4096  # the largest logit range of an example, in units of ln 2
 _DRAWS = 128  # directions u tried
 
 

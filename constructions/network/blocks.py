@@ -120,11 +120,11 @@ class Attention(Block):
             raise InputError("heads", "one or more, each with its value", "without")
         for head in self.heads:
             if head.query.ncols() != head.width:
-                must = f"of {head.width} columns, as the key of its head"
+                must = f"of {head.width} columns, like the key of its head"
                 raise InputError("query", must, int(head.query.ncols()))
         values = sum(int(head.value.ncols()) for head in self.heads if head.value is not None)
         if self.output.nrows() != values:
-            raise InputError("output", f"of {values} rows, as the values say", self.output.nrows())
+            raise InputError("output", f"of {values} rows, to fit the values", self.output.nrows())
         if isinstance(self.mask, tuple) and not all(any(row) for row in self.mask):
             raise InputError("mask", "rows with a 1 in each", "a row of zeros")
 
@@ -187,7 +187,7 @@ class Attention(Block):
         return lambda queries, context, _: products_of(queries, query, key, context).tolist()
 
     def _more(self, head: int) -> list[fmpq]:
-        """Logits whose weights go nowhere."""
+        """Further logits, whose weights are dropped."""
         return []
 
     def masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:
@@ -289,7 +289,7 @@ class Normalization(Block):
         require_one_of("of", self.of, ("query", "all"))
         width = int(self.gain.ncols())
         if (self.bias.nrows(), self.bias.ncols()) != (1, width):
-            raise InputError("bias", f"of {width} numbers, as the gain", self.bias.ncols())
+            raise InputError("bias", f"of {width} numbers, like the gain", self.bias.ncols())
         if self.epsilon < 0:
             raise InputError("epsilon", "0 or above", str(self.epsilon))
 
@@ -332,7 +332,7 @@ def activated(sums: Any, activation: str, on: Arithmetic) -> Any:
 def require_bias(argument: str, bias: fmpq_mat, weights: fmpq_mat) -> None:
     width = int(weights.ncols())
     if (bias.nrows(), bias.ncols()) != (1, width):
-        raise InputError(argument, f"of {width} numbers, as the weights say", bias.ncols())
+        raise InputError(argument, f"of {width} numbers, to fit the weights", bias.ncols())
 
 
 def require_one_of(argument: str, word: Any, words: Sequence[Any]) -> None:

@@ -4,9 +4,9 @@
 number by number. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
 activation it is a bilinear map. The map back to the width of x is a readout after it.
 
-**Group**: blocks in order, whose result is added to what they began with. A transformer's layer
-x + attention(RMSNorm(x)) is a group of two blocks, since the skip connection of a single block adds
-the vectors that this block reads.
+**Group**: blocks in order, whose result is added to the vectors that the first one reads. A
+transformer's layer x + attention(RMSNorm(x)) is a group of two blocks, since the skip connection of
+a single block adds the vectors that this block reads.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Gated(Block):
         require_bias("bias", self.bias, self.weights)
         require_bias("gate_bias", self.gate_bias, self.gate)
         if self.gate.ncols() != self.weights.ncols():
-            must = f"of {self.weights.ncols()} columns, as the weights"
+            must = f"of {self.weights.ncols()} columns, like the weights"
             raise InputError("gate", must, self.gate.ncols())
 
     @property

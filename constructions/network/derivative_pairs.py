@@ -1,6 +1,6 @@
 """Derivative pairs (after Bubeck, Eldan, Lee, Mikulincer 2020; the exact form is ours).
 
-Each input is of its own kind, so a plane (constructions/network/planes.py) has at most p affinely
+Each input has its own kind, so a plane (constructions/network/planes.py) has at most p affinely
 independent members with any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
 other inputs. Let u = v·x + w be an affine map that is the label at the members: it exists since
 they are independent. Let q be the denominator of v and w, and M ≥ |q u| at all inputs. With R =
@@ -13,10 +13,10 @@ relu:
                           adding q u to M(z ± 1) does not change it. If it is +, both brackets are
                           q u; if it is -, both are 0. The difference is 0.
 
-Over q and summed over all planes this is each input's label. (Bubeck et al. divide by δ = q/M: a
-difference quotient of relu, that is, its derivative, made exact.) The units R(z ± 1) serve all m
-labels: 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes are enough; other positions
-need more, at most one for each input.
+Divided by q and summed over all planes, this is each input's label. (Bubeck et al. divide by δ =
+q/M: a difference quotient of relu, that is, its derivative, made exact.) The units R(z ± 1) serve
+all m labels: 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes are enough; other
+positions need more, at most one for each input.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from attncert.constructions.network.blocks import FeedForward
 from attncert.constructions.network.network import Network
 from attncert.constructions.network.states import States
 
-_DRAWS = 8  # of each size of integers
+_DRAWS = 8  # draws for each size of integers
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,10 +14,10 @@ w_th as further unknowns every equation has its own carry, hardly longer than S_
 A digit costs T² products of residues, T·n·d·H small ones and one pass over the carries.
 
 From x mod p^K, the common denominator D is that of two random combinations of the entries, whose
-numerators and denominator together are a short vector of a lattice (FLINT's LLL): p^K needs to be
-longer than D by a half only, and not twice as long as for one fraction. The numerators are D·x mod
-p^K. That these solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an
-equation between integers that holds mod p^K, and both sides are less than p^K / 2.
+numerators and denominator together are a short vector of a lattice (FLINT's LLL): p^K need only be
+half as long again as D, not twice as long as for one fraction. The numerators are D·x mod p^K. That
+these solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an equation
+between integers that holds mod p^K, and both sides are less than p^K / 2.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMING
 
 _MOST_CONFIG = 2**20  # the longest configuration, in bytes
 _FILE = "an .npz, .safetensors, .pt or JSON file of weights"
-_STORED = "model.safetensors"  # in a model's folder
+_STORED = "model.safetensors"  # the file in a model's folder
 _LISTED = 6  # names of arrays in a line that refuses them
 
 Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]

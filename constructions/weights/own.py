@@ -61,7 +61,7 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
     values = exact["value"].shape[2]
     for part, shape in (("key", (H, d, width)), ("value", (H, d, values))):
         if exact[part].shape != shape:
-            raise InputError(part, f"of shape {shape}, as query says", exact[part].shape)
+            raise InputError(part, f"of shape {shape}, to fit query", exact[part].shape)
     output = exact["output"]
     if output.shape[:-1] not in ((H, values), (H * values,)) or 0 in output.shape:
         must = f"of shape ({H}, {values}, m) or ({H * values}, m)"

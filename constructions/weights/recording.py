@@ -61,7 +61,7 @@ class Recording:
     def require_examples(self) -> None:
         """Raises InputError if no pass was recorded."""
         if not self.examples:
-            must = "run once at least inside `with record(module)`"
+            must = "run at least once inside `with record(module)`"
             raise InputError("the module", must, "run")
 
     @property
@@ -80,7 +80,7 @@ class Recording:
     def labelled(self, labels: Any) -> Recording:
         """The recording with these labels, (T,) or (T, m). Raises InputError."""
         self.require_examples()
-        judged = Dataset.of([[0]], [[0]] * len(self.examples), labels)  # for its checks
+        judged = Dataset.of([[0]], [[0]] * len(self.examples), labels)  # checks the labels
         return replace(self, labels=judged.labels)
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:

@@ -53,7 +53,7 @@ FILES = {
 }
 ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {
-    "layer": {"prefix"},  # of a file of several layers: test_weights_formats.py
+    "layer": {"prefix"},  # needs a file of several layers: test_weights_formats.py
 }
 
 

@@ -192,7 +192,7 @@ def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: She
 
 WRITTEN = {  # data, and what the report of them is not compared for; "" if it is
     "kruskal [[1, 0], [0, 1], [2, 0]]": "",
-    'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples, or some, of the vectors",
+    'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples of its vectors, or only some",
     "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, but it is also",
     "network": "",
     "layer": "its certificate holds blocks, but it is about weights in another form",

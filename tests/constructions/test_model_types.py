@@ -35,7 +35,7 @@ transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
 
 CASES = 20
-WITHIN = {"gpt_neo": 1e-6}  # which computes its softmax in float32
+WITHIN = {"gpt_neo": 1e-6}  # it computes its softmax in float32
 NAMES = [name for name in BY_NAME if name != TORCH]
 
 

@@ -66,7 +66,7 @@ def test_the_formats_agree(tmp_path: Path) -> None:
     near = whole | {"logit_unit": "1"}
     (tmp_path / "g.json").write_text(
         json.dumps({"network": [LAYER_BLOCK | near]})
-    )  # of interpolation-near
+    )  # as in interpolation-near
     names = ("a.npz", "b.npz", "c.safetensors", "d.json", "e.json", "f.json", "g.json")
     found = [load_weights(tmp_path / name) for name in names]
     assert [x.dtype for x in found] == ["float32"] * 3 + ["rational"] * 4

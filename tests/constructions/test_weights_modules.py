@@ -317,7 +317,7 @@ def test_what_is_refused() -> None:
     with attncert.record(module) as taken:
         pass
     for ask in (lambda: taken.data, lambda: taken.outputs, lambda: taken.labelled([])):
-        with pytest.raises(InputError, match="must be run once at least inside"):
+        with pytest.raises(InputError, match="must be run at least once inside"):
             ask()
     for wrong in (3, ["a"], [0.5]):
         with (

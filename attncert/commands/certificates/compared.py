@@ -176,7 +176,7 @@ def _require_whole(words: list[str], certificate: Mapping[str, Any], folder: Pat
     """Raises _Apart if the certificate does not hold everything that the report is about."""
     command = words[0]
     if "--before" in words and certificate["claim"] in _BEHIND:
-        raise _Apart("its certificate holds data that fixed blocks computed, not the given ones")
+        raise _Apart("its certificate holds data that fixed blocks computed, not the given data")
     if command == Assume.command:
         raise _Apart("its certificate holds vectors, but it is also about contexts")
     if command == LayerQuestion.command and certificate["construction"] != "given-network":
@@ -185,7 +185,7 @@ def _require_whole(words: list[str], certificate: Mapping[str, Any], folder: Pat
         page = (folder / PAGE).read_text("utf-8", "replace")
         whole = "stored as integers, exactly." in page and "only those of the relation" not in page
         if not whole:
-            raise _Apart("its certificate holds multiples, or some, of the vectors it is about")
+            raise _Apart("its certificate holds multiples of its vectors, or only some of them")
 
 
 def _name(folder: Path) -> str:

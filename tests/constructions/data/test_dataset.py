@@ -97,8 +97,8 @@ def test_take(data: Dataset, draw: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("examples", "line"),
     [
-        (0, "examples: must be between 1 and the 2 there are, not 0"),
-        (3, "examples: must be between 1 and the 2 there are, not 3"),
+        (0, "examples: must be from 1 to 2, the number of examples, not 0"),
+        (3, "examples: must be from 1 to 2, the number of examples, not 3"),
         ([], "examples: must be one or more, not none"),
         ([0, 2], "examples: must be indices from 0 to 1, not 2"),
         ([-1], "examples: must be indices from 0 to 1, not -1"),

@@ -72,7 +72,7 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
     for size in sizes:
         head = data.draw(tables(T, d))
         group = list(range(start, start + size))
-        together = [  # of the earlier heads only the pivot columns count
+        together = [  # only the pivot columns of earlier heads count
             [features[t][h * d + j] for h, j in placement.columns] + head[t]
             for t in (*placement.rows, *group)
         ]
