@@ -36,7 +36,7 @@ CASES = [
     (12, 197, 768, False, False, False),
     (64, 197, 768, True, False, True),  # T = 12,545
 ]
-LONG = 5.0  # in seconds
+LONG = 5.0  # seconds
 NO_GPU = "not measured on a GPU yet"
 
 

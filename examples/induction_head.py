@@ -30,7 +30,7 @@ def network(n, rule, s):
     before = units(d, [*range(V + 1, V + n), V])
     before[V, 0], before[V, n - 1] = 1, 0  # the first token sees itself
     copy, match = Head(place, before * fmpq(s), letter), Head(room, letter * s, letter)
-    unit = "1" if rule == "softmax" else None  # of the logits
+    unit = "1" if rule == "softmax" else None  # the unit of the logits
     return Network((
         Attention((copy,), room.transpose(), "all", rule, unit, residual=True),
         Attention((match,), units(V, range(V)), "query", rule, unit),

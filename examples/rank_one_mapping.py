@@ -52,7 +52,7 @@ from attncert import (
     readout,
 )
 
-BITS = 2048  # in which the builder looks for thresholds
+BITS = 2048  # precision of the search for thresholds
 
 
 def dot(x, y):

@@ -1,4 +1,4 @@
-"""What is CONFIRMED: claims about what was built, each with its evidence. Imports constructions.
+"""Claims about what was built, each with its evidence. Imports constructions.
 
 docs/architecture.md lists the packages. Read them in this order:
 

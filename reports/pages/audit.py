@@ -64,7 +64,7 @@ def exhibits(answer: AuditAnswer) -> dict[str, Any]:
 def _sentence(examined: Examination) -> str:
     """The line for a terminal: the verdict of each construction on the user's data."""
     for proof in examined.proofs.values():
-        if proof.standing is Level.REFUTED and proof.claim.about is not None:  # by any weights
+        if proof.standing is Level.REFUTED and proof.claim.about is not None:  # for all weights
             these = proof.claim.excludes(About.THESE_LABELS)
             what = _THESE if these else _UNIVERSAL
             statement = plain(sentence(proof.statement))

@@ -17,7 +17,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import HeadSummary, Proof
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-WIDTH = 8.0  # in inches
+WIDTH = 8.0  # inches
 
 
 def graph_of(proof: Answer) -> dict[str, Picture]:

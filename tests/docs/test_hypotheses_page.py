@@ -95,7 +95,7 @@ def test_a_weakening_keeps_the_other_hypotheses(weakening: Weakening) -> None:
             "d_v ≥ m": x.values >= x.m,
             "T ≤ H(r-1)+1": x.capacity >= x.T,
         }
-        if weakening.hypothesis == "n ≤ d":  # which A2 includes, and A1 where T ≥ n
+        if weakening.hypothesis == "n ≤ d":  # A2 includes it, and so does A1 if T ≥ n
             holds |= {"A1": True, "A2": True}
         false = [name for name, value in holds.items() if not value]
         assert false == [weakening.hypothesis]

@@ -143,7 +143,7 @@ def is_rounded(certificate: Any) -> bool:
     grid, change = numbers(told["grid"]), numbers(told["largest_change"])
     before = record(told["data"], ["contexts", "queries", "labels"])
     demand(grid > 0)
-    names = ["examples", "context", "width"]  # in this order, whatever the file's
+    names = ["examples", "context", "width"]  # the order is always this one
     T, n, d = sizes_of({name: certificate["dims"][name] for name in names}, names)
     after, changes = certificate["data"], [Fraction(0)]
     tables = [

@@ -139,7 +139,7 @@ def hostile() -> Proof:
 
     proof = changed(paper_proof(), change)
     data = replace(proof.data)
-    object.__setattr__(data, "name", HOSTILE)  # which `Dataset` itself would refuse
+    object.__setattr__(data, "name", HOSTILE)  # `Dataset` itself would refuse it
     return replace(proof, data=data)
 
 

@@ -43,7 +43,7 @@ class Shape:
     m: int = 1
     padding: int = 0  # d_v - m
     shared: bool = False
-    denominator: int = 1  # of contexts and queries
+    denominator: int = 1  # common to contexts and queries
 
 
 SHAPES = {

@@ -118,7 +118,7 @@ def test_the_three_routes_and_what_they_carry() -> None:
     assert below == {"interpolation.rational", "interpolation.symbolic"}
     assert trace.standing("interpolation.agreement") is Level.ENCLOSED
     assert trace["reduction"].level is Level.KERNEL
-    assert trace.standing("universal") is Level.PROVED  # by the rank; step 1 is a theorem in Coq
+    assert trace.standing("universal") is Level.PROVED  # from the rank; step 1 is a theorem in Coq
     assert "rank" in trace.ancestors("universal")
 
 

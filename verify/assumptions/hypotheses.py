@@ -125,7 +125,7 @@ def _compared(
 
 
 def independent_contexts(data: Dataset) -> Claim:
-    """A2: every context has rank n, or its own number of tokens as rank if their lengths differ;
+    """A2: every context has rank n, or, if lengths differ, a rank equal to its number of tokens;
     refuted with the context and the exact dependency."""
     finding = f"rank {data.lengths} in " + (
         "the shared context" if data.shared else f"all {data.T} contexts"

@@ -95,7 +95,7 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
     "subnormal and huge floats together": lambda: Dataset.of(
         [[5e-324, 0.0], [0.0, 1.0]], [[1e300, 0.0], [1.0, 1.0]], [1, 2]
     ),
-    "queries equal after rounding to float64 only": lambda: Dataset.of(
+    "queries equal only after rounding to float64": lambda: Dataset.of(
         [[1, 0], [0, 1]], [[10**20, 1], [10**20 + 1, 1]], [1, 2]
     ),
 }
@@ -169,7 +169,7 @@ def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Leve
         return f"a step fails: {proof.proof_claim.witness['reason']}", Level.REFUTED
     if proof.standing.holds:
         return proof.standing.value, Level.PROVED
-    if proof.standing is Level.REFUTED and proof.claim.about is not None:  # by any weights
+    if proof.standing is Level.REFUTED and proof.claim.about is not None:  # for all weights
         return "no weights serve all labels", Level.PROVED
     open_ = [x for x in proof.trace if ids.hypothesis_name(x.id) and not x.level.holds]
     if not open_:

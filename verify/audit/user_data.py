@@ -65,7 +65,7 @@ def claims(examined: Examination) -> list[Claim]:
     part = f"{examined.part} of {examined.whole.name}"
     statement = f"By {titles} {part} {'is' if examined.data.T == 1 else 'are'} memorized."
     if any(proof.conclusion != ids.MEMORIZATION for proof in examined.proofs.values()):
-        statement = f"What is claimed of outputs by {titles} is true of {part}."
+        statement = f"The claims of {titles} about outputs are true of {part}."
     if best is not None:
         return [*each, Claim(ids.AUDIT_DATA, statement, best.level, rests_on=(best.id,))]
     level = Level.UNDECIDED if refuted is None else Level.REFUTED

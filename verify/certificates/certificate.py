@@ -95,7 +95,7 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
     a few.
 
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
-    all heads, which have R bits together, are multiplied with the features and with one another;
+    all heads, which have R bits together, are multiplied by the features and by one another;
     and the products value·output, the labels and one example's terms are held in memory. The
     estimate uses the sizes of the numbers alone. bits: the length of a readout that is not computed
     yet.

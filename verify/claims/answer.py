@@ -41,7 +41,7 @@ class Answer:
     only their own report shows.
     """
 
-    report_page: ClassVar[str] = ""  # of reports/, if it is not named like the command
+    report_page: ClassVar[str] = ""  # in reports/, if not named like the command
 
     question: Question
     data: Named

@@ -50,7 +50,7 @@ class About(enum.Enum):
 
     UNIVERSAL = "universal"  # one choice of key and query weights serves every labelling
     EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
-    SOME_LABELLINGS = "some labellings"  # those that some weights output contain an open set
+    SOME_LABELLINGS = "some labellings"  # some weights output an open set of them
     THESE_LABELS = "these labels"  # there are weights for the given labels
 
 

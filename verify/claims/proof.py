@@ -13,7 +13,7 @@ from attncert.constructions.network.network import Network
 from attncert.verify.claims.answer import Answer
 from attncert.verify.questions.prove import ClaimChoice
 
-Kind = Literal["interpolation", "full-rank"]  # of a certificate that `prove` writes
+Kind = Literal["interpolation", "full-rank"]  # kinds of certificates that `prove` writes
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ class BallArray:
 
     @classmethod
     def of_ratios(cls, table: IntArray, denominator: int) -> BallArray:
-        """int64 over a denominator of at most 2^53: one rounding of each integer, one of each
-        quotient, and none of short integers over a power of two."""
+        """int64 over a denominator of at most 2^53. Each integer and each quotient is rounded once;
+        short integers over a power of two are not rounded."""
         mid = table.astype(np.float64) / denominator
         exact = (
             denominator & (denominator - 1) == 0 and int(np.abs(mid).max()) < 2**53 // denominator

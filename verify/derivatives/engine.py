@@ -7,8 +7,8 @@ differ.
 
 **State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block either changes
 every token and the query with the same weights, or changes the query alone. Tokens are stored once
-if all examples share them: tokens never depend on the query. A skip connection is of k blocks
-(`residual` of the last of them): their result is added to what the first of them began with.
+if all examples share them: tokens never depend on the query. A skip connection spans k blocks
+(`residual` of the last one): their result is added to what the first one reads.
 
 **Attention.** The rows R of a block attend to the tokens X. Head h, with K, Q, V and its rows O of
 the output matrix, makes

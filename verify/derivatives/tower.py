@@ -54,7 +54,7 @@ from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
 
 LARGEST = PRIMES_FLOAT64[0]  # sums of 256 products of residues stay exact in float64
-_LOW_BITS = 12  # of an exponent, in the first of two tables of powers
+_LOW_BITS = 12  # low bits of an exponent, for the first of two tables of powers
 
 
 @cache

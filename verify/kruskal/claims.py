@@ -21,7 +21,7 @@ _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
 _MOST_MEMBERS = 8  # a sentence names at most this many members of a dependent set
-_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # of the vectors in a certificate
+_MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # limits on the vectors in a certificate
 
 
 def claims(

@@ -30,9 +30,9 @@ from attncert.verify.rank.modular import modular_rank
 from attncert.verify.sharding.engine import Cluster
 from attncert.verify.sharding.log import Log
 
-_SPARSE = 0.2  # of the budget, for circuits of sparse vectors
+_SPARSE = 0.2  # the share of the budget for circuits of sparse vectors
 _MARGIN = 1.16  # searches for circuits end a little after their share; two digits round down
-_BY_LUCK = 0.01  # of the work, if it does not cover all sets
+_BY_LUCK = 0.01  # the share of the work for quicker methods, if it does not cover all sets
 _MOST = 10**7  # largest number of nominal seconds that a command line accepts
 
 

@@ -36,7 +36,7 @@ from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import independent_columns
 from attncert.verify.newton.contraction import contractions
 
-MOST_NUMBERS = 10**7  # of a table
+MOST_NUMBERS = 10**7  # in a table
 _TOWER = 2  # softmax blocks that keep their weights in a tower
 
 

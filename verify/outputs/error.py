@@ -77,7 +77,7 @@ def default_limit(data: Dataset) -> Limit:
     if (labels.numerators % labels.denominator).any():
         must = "differs from its label by at most 1 % of the labels' spread"
         return Limit(width / 100, must, default=True)
-    different = [y for y, _ in groupby(sorted(labels.numerators.tolist()))]  # in no set: hashes
+    different = [y for y, _ in groupby(sorted(labels.numerators.tolist()))]  # hashes may collide
     if data.T * len(different) * (data.m + 10) > _MOST_COMPARED:
         must = f"given if {data.T} outputs are to be compared with {len(different)} labels"
         raise InputError("tolerance", must, "left out")

@@ -44,7 +44,7 @@ from attncert.verify.statements.steps import conclusions, narrow
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # the limit if interpolation was requested
 READOUT_BITS = 2**33  # bits of the whole system (T rows of `bits`): 1 GiB, even if requested
-INVERSE_WORK = 2 * 10**12  # for all T right-hand sides at once (symbolic labels)
+INVERSE_WORK = 2 * 10**12  # the limit for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
 

@@ -24,7 +24,7 @@ from attncert.verify.questions.values import (
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 _CLAIMS = get_args(ClaimChoice)
-_MOST_BITS = 10**5  # of saturation
+_MOST_BITS = 10**5  # the most bits of saturation
 
 
 @dataclass(frozen=True, repr=False)

@@ -126,7 +126,7 @@ def _on_cluster(
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that a table is large
+            warnings.simplefilter("ignore", UserWarning)  # about large tables
             tables = [cluster.submit(_same, x, pure=False) for x in shared]
         answers = in_order(
             lambda shard: cluster.submit(_remote, work, shard, *tables, pure=False),

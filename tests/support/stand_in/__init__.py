@@ -21,7 +21,7 @@ from support.stand_in.arrays import NAMES, Device, Memory, bare, namespace, ndar
 __all__ = ["LAUNCHES", "NAME", "Memory", "bare", "installed", "load"]
 
 NAME = "stand-in, not a GPU"
-BYTES = 1 << 33  # that the device has, it says
+BYTES = 1 << 33  # the memory that the device claims to have
 LAUNCHES: list[dict[str, Any]] = []
 _COMPAT = "array_api_compat.cupy"
 

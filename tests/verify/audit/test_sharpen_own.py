@@ -57,5 +57,5 @@ def test_outputs_that_are_wrong_are_not_laid_to_all_weights(named: ModuleType) -
 def test_the_margin_is_told(named: ModuleType, name: str, said: str) -> None:
     answer = audit(DATA, Audit(construction=f"own_constructions:{name}", quick=True))
     assert said.format(NEARER) in sentences_of(answer)
-    assert "What is claimed of outputs by own is true of all 3 examples" in answer.statement
+    assert "The claims of own about outputs are true of all 3 examples" in answer.statement
     assert "memorized" not in answer.statement

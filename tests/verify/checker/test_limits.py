@@ -32,7 +32,7 @@ SIZES = {
     "colliding_kinds": 1500, "colliding_tokens": 1500, "long_exponents": 400, "saturated": 3000,
     "rounded": 3000, "long_radius_and_inverse": 3000, "long_labels": 3000, "small_radius": 10_000,
     "long_weights": 3000, "long_inverse": 8000, "many_unknowns": 400,
-}  # fmt: skip  # of the file's cost; 60 where it does not matter
+}  # fmt: skip  # the sizes that the cost depends on; others are 60
 JUDGED = {  # the true verdict, where it may be reached
     "divisors": "wrong", "long_exponents": "holds", "long_weights": "wrong",
     "independent": "holds",

@@ -139,7 +139,7 @@ def test_a_tower_gives_the_derivatives_of_forward_mode(sizes: tuple[int, ...]) -
         each = [np.arange(a, b) for a, b in pairwise(ends)]
         order += [x for k, x in enumerate(each) if k % 4 < 3] + each[3::4]
         start = ends[-1]
-    slope = 12345  # in the oracle's order
+    slope = 12345
     done = engine.run(
         blocks, tower.tower_array(tokens, primes), tower.tower_array(tokens[:, -1], primes),
         tower.arithmetic(slope),

@@ -28,7 +28,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.depth.ranks import deep_rank
 from attncert.verify.newton.ranks import ranks
 
-THEIRS = {(2, d, 2) for d in range(3, 11)}  # of their experiment
+THEIRS = {(2, d, 2) for d in range(3, 11)}  # their experiment
 OURS = {(L, d, a) for L in (1, 2, 3, 4) for d in (2, 3, 5) for a in range(1, d + 1)}
 
 

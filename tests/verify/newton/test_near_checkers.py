@@ -35,7 +35,7 @@ def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_p
     ("path", "value", "status"),
     [
         (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # bits of every ball
-        (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # of every logit
+        (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # bits of every logit
         (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
         (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
     ],

@@ -26,7 +26,7 @@ from attncert.constructions.layer import Layer
 from attncert.verify.claims.evidence import Level
 from attncert.verify.outputs.enclosure import decimal
 
-BITS = 600  # of mpmath, the other arithmetic
+BITS = 600  # mpmath's precision
 
 
 def exact(x: Any) -> Fraction:

@@ -96,7 +96,7 @@ def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
 
 
 def independent(rows: IntArray) -> bool:
-    """Are these integer rows (k, d) independent over Q? Exact."""
+    """Whether these integer rows (k, d) are independent over Q. Exact."""
     return int(fmpz_mat(rows.tolist()).rank()) == len(rows)
 
 

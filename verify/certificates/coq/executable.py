@@ -15,7 +15,7 @@ from attncert.verify.checker import LIMIT_MIB, LIMIT_SECONDS, Limits, Rejected, 
 from attncert.verify.checker.claims import parse
 
 SOURCES = Path(__file__).resolve().parents[2] / "kernel"
-PACKAGES = (  # of Debian 12 and Ubuntu
+PACKAGES = (  # in Debian 12 and Ubuntu
     "coq libcoq-mathcomp-algebra libcoq-mathcomp-analysis libcoq-bignums ocaml-findlib "
     "libzarith-ocaml-dev make"
 )

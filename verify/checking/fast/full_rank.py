@@ -23,7 +23,7 @@ from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
 BLOCK = 64  # rows at once: the 64 products of the bound above
-ENTRIES = 2**20  # of contexts at once, one for each example
+ENTRIES = 2**20  # entries of contexts at once, one for each example
 
 
 def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
@@ -198,7 +198,7 @@ def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> 
     if len(contexts) == 1:
         z = product_mod(rows, contexts[0], p).reshape(*weights.shape[:2], -1)
     else:
-        with threadpool_limits(1, "blas"):  # for small products threads only wait for each other
+        with threadpool_limits(1, "blas"):  # threads would only wait for each other
             z = product_mod(weights, contexts, p)
     s = product_mod(rows, np.ones((rows.shape[1], 1), dtype=np.int64), p)
     s = s.reshape(*weights.shape[:2], 1)

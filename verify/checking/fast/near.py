@@ -20,7 +20,7 @@ from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.enclosure import derivatives, errors
 
-MOST_BITS = 4096  # of balls: a claim that needs more is not shown to hold
+MOST_BITS = 4096  # bits of balls: a claim that needs more is not shown to hold
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:

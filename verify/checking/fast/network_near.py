@@ -19,7 +19,7 @@ from attncert.verify.checking.fast.reading import dataset, exact
 from attncert.verify.derivatives.networks import weights_of
 from attncert.verify.newton.network_enclosure import derivatives, errors
 
-_LEAST_BITS, MOST_BITS = 128, 4096  # of balls: a claim that needs more is not shown to hold
+_LEAST_BITS, MOST_BITS = 128, 4096  # bits of balls: a claim that needs more is not shown
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:

@@ -1,4 +1,4 @@
-"""Compiled test of six vectors for dependence modulo 8191, of many sets at once.
+"""A compiled test of many sets of six vectors for dependence modulo 8191.
 
 Laplace's expansion of the determinant in six coordinates: the sum over the 20 ways to choose three
 of the coordinates of a minor of the first three vectors times the complementary minor of the other

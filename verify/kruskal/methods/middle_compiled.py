@@ -318,7 +318,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
                         pairs_both = last == _INDEX and second & _NO_SECOND != _NO_SECOND
                         if _largest(first) < second & _INDEX and not pairs_both:
                             _look(first, second, k, checks, counts, hits, small, work, inside)
-                if k == 6 or last == _INDEX:  # of five, two come after the three
+                if k == 6 or last == _INDEX:  # if k = 5, two come after the three
                     following[t] = next_
                     heads[key] = t - low + 1
             if steps > _STEPS or N * counts[3] > _SPANS or counts[1] > len(small):

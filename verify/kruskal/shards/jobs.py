@@ -36,8 +36,8 @@ _QUICK = 1.0  # seconds of one core; shorter searches are not logged
 
 @dataclass(frozen=True)
 class Job(Generic[_Work]):
-    """Work on some vectors, and its shards. finished: the records in a log, by shard; keep: files
-    another. threads: their number, all cores if None."""
+    """Work on some vectors, and its shards. finished: the records in a log, by shard; keep: stores
+    another one. threads: their number, all cores if None."""
 
     work: _Work
     vectors: Vectors
@@ -112,7 +112,7 @@ def sampling_job(
 ) -> Job[Sampler]:
     """`count` random subsets of k vectors."""
     sampler = Sampler.of(vectors, k, count, device=device)
-    on_gpu = choose_device(device).kind == "cuda"  # which one thread keeps busy
+    on_gpu = choose_device(device).kind == "cuda"  # one thread keeps it busy
     return Job.of(sampler, vectors, seed, log, threads=1 if on_gpu else None)
 
 

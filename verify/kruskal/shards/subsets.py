@@ -27,8 +27,8 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
-_SHARDS = 16  # at least, if there are enough items
-_EXACT_WORK = 10**8  # k^3 for each exact decision of a shard, at least one of them
+_SHARDS = 16  # the least number, if there are enough items
+_EXACT_WORK = 10**8  # k^3 times the exact decisions of a shard; one is always made
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Sampler:
         >>> Sampler(197, "", 2000, 100_000).plan(0).size, Sampler(768, "", 2000, 1000).plan(0).size
         (4096, 64)
         """
-        seconds = 2e-5 + self.k**3 / 3e10  # of one subset, on one core
+        seconds = 2e-5 + self.k**3 / 3e10  # one subset on one core
         size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
         return Plan("subsets", seed, self.expected, max(BLOCK, size))
 

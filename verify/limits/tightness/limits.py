@@ -31,7 +31,7 @@ from attncert.verify.rank import rational
 
 MOST_FEATURES = 20_000  # T·H·d up to which weights are drawn
 _MOST_LISTED = 6  # the most numbers in a sentence; the witness has them all
-_SHOWN = 60  # rows of a minor in a witness, at most
+_SHOWN = 60  # the most rows of a minor in a witness
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:

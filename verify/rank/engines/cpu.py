@@ -140,7 +140,7 @@ Arithmetic = tuple[np.floating, np.floating, int]
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
     """(p, 1/p, lazy) in the type of the loops; enforces the bound above."""
-    modulus(p, dtype.name, terms=2 * PANEL)  # which bounds p by 2^26, as `residues` requires
+    modulus(p, dtype.name, terms=2 * PANEL)  # bounds p by 2^26, as `residues` requires
     return dtype.type(p), dtype.type(1.0 / p), lazy_terms(p, dtype.name)
 
 

@@ -195,7 +195,7 @@ def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
     """The rank modulo p; count: number of rows. Errors of the function that makes the rows pass
     through."""
     T, step = table.data.T, table.at_once
-    if count <= _SMALL:  # by FLINT, which has nothing to compile first
+    if count <= _SMALL:  # FLINT has nothing to compile first
         blocks = [to_host(table.rows(t, min(t + step, T))) for t in range(0, T, step)]
         whole = np.concatenate(blocks).astype(np.int64) % table.p
         return residue_rank(whole, table.p)

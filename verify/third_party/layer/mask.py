@@ -93,7 +93,7 @@ def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
     for the rows seen, and the outputs that the file records if `record` saved it. Raises
     InputError.
     """
-    arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # of any suffix
+    arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # any suffix
     key = next(name for name in arrays if name in _TRUE)
     array = arrays[key]
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():

@@ -103,7 +103,7 @@ def test_half_trained_it_does_not() -> None:
     witness = found["layer.memorizes"].witness
     assert witness is not None
     outputs = forward(CONTEXTS, QUERIES, gradient_descent(20))[0]
-    far = abs(outputs - LABELS.T)  # of each output from each label
+    far = abs(outputs - LABELS.T)  # from each output to each label
     others = np.where(LABELS == LABELS.T, np.inf, far).min(axis=1)
     margin = (others**2 - far.diagonal() ** 2) / 2
     low, high = map(float, witness["margin"])

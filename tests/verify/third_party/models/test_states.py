@@ -156,7 +156,7 @@ def test_weights_that_no_file_has_are_not_made_up(tmp_path: Path) -> None:
         return model_of(tmp_path, layer).states(TOKENS)
 
     assert np.array_equal(states("pooler"), states("nothing"))
-    assert np.isfinite(states("encoder.layer.2.")).all()  # which these states do not pass
+    assert np.isfinite(states("encoder.layer.2.")).all()  # these states do not pass it
     with pytest.raises(InputError, match=r"finite states, .* without encoder\.layer\.1\.attention"):
         states("encoder.layer.1.")
     name = "encoder.layer.0.attention.self.query.weight"
