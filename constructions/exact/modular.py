@@ -12,13 +12,13 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from flint import nmod_mat
 
 from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.exact.primes import PRIMES_21
 
 _TERMS = 2**53 // (2**21 * 2**21)
 DROP = 1100  # a float weight is 0 this many bits below the largest logit
-_PANEL = 32  # rows brought to echelon form together
 
 
 class UnluckyPrime(ArithmeticError):
@@ -62,47 +62,27 @@ def residues(integers: IntegerArray, p: int) -> FloatArray:
     return np.mod(integers, p).astype(np.float64)
 
 
-def echelon_mod(matrix: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
-    """Reduced row echelon form of residues (float64) and its pivot columns, without zero rows.
+def row_reduced(table: FloatArray, p: int) -> tuple[nmod_mat, list[int]]:
+    """The reduced row echelon form of residues (float64) modulo p, and its pivot columns.
 
-    >>> echelon_mod(np.array([[2.0, 4.0, 1.0], [1.0, 2.0, 3.0], [3.0, 6.0, 4.0]]), 7)
-    (array([[1., 2., 0.],
-           [0., 0., 1.]]), [0, 2])
+    >>> row_reduced(np.array([[2.0, 4.0, 1.0], [1.0, 2.0, 3.0], [3.0, 6.0, 4.0]]), 7)
+    ([1, 2, 0]
+    [0, 0, 1]
+    [0, 0, 0], [0, 2])
     """
+    form, rank = modular(table, p).rref()
     pivots: list[int] = []
-    rows = np.zeros((0, matrix.shape[1]))
-    for start in range(0, len(matrix), _PANEL):
-        panel = matrix[start : start + _PANEL].astype(np.float64)
-        if pivots:
-            panel = reduced(panel - matmul_mod(panel[:, pivots], rows, p), p)
-        new, places = _gauss_jordan(panel, p)
-        if pivots and places:
-            rows = reduced(rows - matmul_mod(rows[:, places], new, p), p)
-        rows, pivots = np.vstack([rows, new]), pivots + places
-    order = np.argsort(pivots)
-    return rows[order], [pivots[i] for i in order]
+    for i in range(rank):
+        j = pivots[-1] + 1 if pivots else 0
+        while not form[i, j]:
+            j += 1
+        pivots.append(j)
+    return form, pivots
 
 
-def _gauss_jordan(panel: FloatArray, p: int) -> tuple[FloatArray, list[int]]:
-    """The reduced independent rows among a few rows, and the positions of their first entries.
-
-    A row remains 0 before its pivot: another row is subtracted from it only if it is nonzero at
-    that row's pivot, which is then to the right of its own.
-    """
-    independent: list[int] = []
-    pivots: list[int] = []
-    for i in range(len(panel)):
-        places = np.flatnonzero(panel[i])
-        if not len(places):
-            continue
-        pivot = int(places[0])
-        panel[i] = reduced(panel[i] * pow(int(panel[i, pivot]), -1, p), p)
-        factor = panel[:, pivot].copy()
-        factor[i] = 0
-        panel = reduced(panel - factor[:, None] * panel[i], p)
-        independent.append(i)
-        pivots.append(pivot)
-    return panel[independent], pivots
+def modular(table: FloatArray, p: int) -> nmod_mat:
+    """Residues (float64) as a matrix of FLINT."""
+    return nmod_mat(*table.shape, table.astype(np.int64).ravel().tolist(), p)
 
 
 def inverse_mod(values: IntArray, p: int) -> IntArray:

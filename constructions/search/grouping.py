@@ -25,11 +25,10 @@ from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.exact.hashing import Hashed, direction
 from attncert.constructions.exact.integers import null_relation
 from attncert.constructions.exact.modular import (
-    echelon_mod,
     matmul_mod,
     monic_mod,
-    reduced,
     residues,
+    row_reduced,
 )
 from attncert.constructions.exact.primes import PRIME_62, PRIMES_21, PRIMES_31
 from attncert.constructions.numerals import numeral
@@ -229,14 +228,15 @@ def outside_span(
     s.
     """
     p, d = PRIMES_21[0], queries.shape[1]
-    echelon, pivots = echelon_mod(queries[list(group)], p)
+    form, pivots = row_reduced(queries[list(group)], p)
     if len(pivots) < len(group):
         return None
     free = np.setdiff1d(np.arange(d), pivots)
-    v = np.zeros((d, 1))
-    v[free, 0] = rng.integers(1, p, len(free))
-    v[pivots] = reduced(-matmul_mod(echelon[:, free], v[free], p), p)
-    return np.asarray(matmul_mod(queries, v, p)[:, 0] != 0)
+    v = np.zeros(d, dtype=np.int64)
+    v[free] = rng.integers(1, p, len(free))
+    products = form * nmod_mat(d, 1, v.tolist(), p)
+    v[pivots] = [int(-x) for x in products.entries()]
+    return np.asarray(matmul_mod(queries, v[:, None].astype(np.float64), p)[:, 0] != 0)
 
 
 def _relation(queries: IntegerArray, examples: Sequence[int]) -> list[int] | None:

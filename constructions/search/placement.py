@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.exact.modular import echelon_mod, matmul_mod, reduced
+from attncert.constructions.exact.modular import matmul_mod, modular, reduced
 
 # A cheaper candidate is preferred if it loses at most this many bits of conditioning.
 SLACK_BITS = 3
@@ -252,9 +252,9 @@ def _eliminate(
 
 def _inverse(square: Block, p: int) -> Block:
     """The inverse of a matrix that is invertible mod p; its float only ranks."""
-    size = len(square.mod)
-    reduced_rows, _ = echelon_mod(np.hstack([square.mod, np.eye(size)]), p)
-    return Block(reduced_rows[:, size:], _inverse_float(square.float))
+    entries = map(int, modular(square.mod, p).inv().entries())
+    mod = np.fromiter(entries, np.float64, square.mod.size).reshape(square.mod.shape)
+    return Block(mod, _inverse_float(square.float))
 
 
 def _inverse_float(matrix: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.lattice import Coordinates, image_lattice, integral
-from attncert.constructions.exact.modular import UnluckyPrime, echelon_mod, residues
+from attncert.constructions.exact.modular import UnluckyPrime, residues, row_reduced
 from attncert.constructions.search.steering import Reducer, Solver
 
 _LATTICE_WORK = 2**25  # rows·d² up to which all images are LLL-reduced
@@ -141,7 +141,7 @@ def _units(d: int, support: IntArray) -> fmpq_mat:
 def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
     """An invertible square block of the rows (g, k), and its columns: the first independent."""
     for columns in (2 * len(rows), rows.shape[1]):  # the first 2g are usually enough
-        _, pivots = echelon_mod(residues(rows[:, :columns], prime), prime)
+        _, pivots = row_reduced(residues(rows[:, :columns], prime), prime)
         if len(pivots) == len(rows):
             return integers.to_flint(rows[:, pivots]), pivots
     raise UnluckyPrime
