@@ -33,34 +33,33 @@ class Drops(NamedTuple):
 
 
 def least(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
-    """The claim "saturation.least": the least positive integer c in every head, found by bisection;
-    *refuted* if a head's own c is smaller, or if its rows do not lead in the limit.
+    """The claim "saturation.least": at one less than a head's c some earlier example falls short;
+    *refuted* if c itself falls short, or if a head's rows do not lead in the limit.
 
     A head's c is larger if the rank was not certified at less; the claim names such heads.
     """
     ends, larger, wrong = dict[int, int](), dict[int, int](), list[int]()
     for h, record in moving_heads(built):
         drops, c = drops_of(data, built.layer.heads[h], record), int(record.c or 0)
-        end = least_c(drops, bits)
-        if end is None or c < end:
+        if c < 1 or (drops.gaps <= 0).any() or falls_short(drops, c, bits):
             wrong.append(h + 1)
-            continue
-        ends[h + 1] = end
-        if c > end:
+        elif c == 1 or falls_short(drops, c - 1, bits):
+            ends[h + 1] = c
+        else:
             larger[h + 1] = c
     more = " In heads with a larger $c$ the rank was not certified at less." if larger else ""
     return Claim.checked(
         ids.SATURATION_LEAST,
-        f"In every head that has earlier examples the least positive whole $c$ with "
-        f"$1-p<2^{{-{bits}}}$ for all of them was found: at one less (if that is "
-        f"positive) some example falls short.{more}",
+        f"In every head that has earlier examples $c$ is the least positive whole number with "
+        f"$1-p<2^{{-{bits}}}$ for all of them: at one less (if that is positive) some example "
+        f"falls short.{more}",
         not wrong,
         lambda: {"heads": wrong},
         numbers={"least c": ", ".join(map(str, ends.values())) or "none needed"}
         | ({"larger for the rank": ", ".join(f"head {h}: {c}" for h, c in larger.items())}
            if larger else {}),
         arithmetic=OVER_Q,
-        rests_on=tuple(of_head(h, "weights") for h in ends),
+        rests_on=tuple(of_head(h, "weights") for h in (*ends, *larger)),
         source=SOURCE,
     )  # fmt: skip
 
@@ -75,30 +74,13 @@ def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
     return Drops(behind_targets(grows, record.targets), behind_targets(stays, record.targets))
 
 
-def least_c(drops: Drops, bits: int) -> int | None:
-    """The least integer c ≥ 1 with 1 - p < 2^-bits for all; None if some row never leads."""
-    if (drops.gaps <= 0).any():
-        return None
-    if not drops.gaps.size:
-        return 1
-    high = 1
-    while falls_short(drops, high, bits):
-        high *= 2
-    low = high // 2  # 0, or a c at which some example falls short
-    while high - low > 1:
-        middle = (low + high) // 2
-        if falls_short(drops, middle, bits):
-            low = middle
-        else:
-            high = middle
-    return high
-
-
 def falls_short(drops: Drops, c: int, bits: int) -> bool:
     """Whether 1 - p ≥ 2^-bits for some example at this c. Exact.
 
     If all drops of an example are at least `enough`, then 1 - p < 2^-bits: the others are decided.
     """
+    if not drops.gaps.size:
+        return False
     behind, enough = c * drops.gaps + drops.rests, bits + drops.gaps.shape[1].bit_length()
     close = behind[behind.min(axis=1) < enough]
     return not all(below(drop, bits) for drop in close.tolist())

@@ -8,6 +8,7 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +34,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.saturation import claims as saturation_claims
-from attncert.verify.saturation.least import Drops, least, least_c
+from attncert.verify.saturation.least import Drops, falls_short, least
 from attncert.verify.saturation.rational import rational
 
 DATA = generators.family(7, 3, 4, queries="moment-curve", seed=1)
@@ -135,6 +136,15 @@ def test_a_smaller_c_than_the_least_is_refuted() -> None:
     assert saturation_claims.conclusion(spoilt, 6, routes).level is Level.REFUTED
 
 
+def test_a_larger_c_than_the_least_is_named() -> None:
+    record = built(0).heads[1]
+    heads = [built(0).heads[0], replace(record, c=record.c + 1)]
+    layer = Layer(tuple(head.weights(3) for head in heads))
+    claim = least(DATA, replace(built(0), heads=tuple(heads), layer=layer), 6)
+    assert claim.level is Level.PROVED
+    assert claim.numbers["larger for the rank"] == f"head 2: {record.c + 1}"
+
+
 def test_another_row_is_refuted() -> None:
     record = built(0).heads[1]
     rows = ((record.targets[0] + 1) % 3, *record.targets[1:])
@@ -194,13 +204,12 @@ def off_peak(drops: Drops, c: int) -> Fraction:
 
 
 @pytest.mark.parametrize("bits", [2, 6, 60, 880, 1500])
-def test_the_least_c(bits: int) -> None:
+def test_what_falls_short(bits: int) -> None:
     for seed in range(12):
         drops = drawn(bits, seed)
-        for wanted in (1, 5, 40):
-            c = least_c(drops, wanted)
-            assert c is not None and off_peak(drops, c) < Fraction(1, 2**wanted)
-            assert c == 1 or off_peak(drops, c - 1) >= Fraction(1, 2**wanted)
+        for wanted, c in product((1, 5, 40), (1, 4, 5, 6)):
+            short = off_peak(drops, c) >= Fraction(1, 2**wanted)
+            assert falls_short(drops, c, wanted) == short
 
 
 @pytest.mark.parametrize("shared", [True, False])
