@@ -92,6 +92,7 @@ def test_a_link_inside_is_not_ours(tmp_path: Path) -> None:
     (tmp_path / "mine").write_bytes(b"mine")
     (tmp_path / "out" / "answer.json").symlink_to(tmp_path / "mine")
     refused(tmp_path / "out")
+    assert (tmp_path / "mine").read_bytes() == b"mine"
 
 
 def test_a_link_to_a_folder_means_that_folder(tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ def test_weights_exist_within_the_radius(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_weights_exist_within_the_radius_on_random_data(seed: int, tmp_path: Path) -> None:
-    confirm(certificate(data_set(4, 2, 3, seed=seed), 2, 1, 1), tmp_path)
+    file = certificate(data_set(4, 2, 3, seed=seed), 2, 1, 1)
+    assert 0 < Fraction(file["near"]["radius"]) < 1
+    confirm(file, tmp_path)
 
 
 @pytest.mark.parametrize("seed", share(range(3), 3))

@@ -135,7 +135,8 @@ def test_equal_means_leave_queries_equal(
     data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
     (tmp_path / "x.json").write_text(json.dumps(data))
     line = ["prove", tmp_path / "x.json", "--before", "mean", "--out", tmp_path / "o"]
-    shell.runs(*line, status=status)
+    said = shell.runs(*line, status=status).out
+    assert said.startswith("Refuted:") == (status == 1), said
 
 
 def test_equal_tokens_of_a_sequence_are_one_row_behind_the_blocks() -> None:
