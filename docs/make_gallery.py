@@ -2,9 +2,9 @@
 
 `--check` writes nothing and compares: exit status 1 and the names of the files that differ. Every
 page is made by the same functions as the command line's reports; times are left out, so that equal
-versions give equal bytes. Figures, and the numbers of pages in FLOATING, are compared only where
+versions give equal bytes. Figures, and the numbers of pages in FLOATING, are compared only if
 everything in docs/gallery/made-with.json is the same (NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL"
-makes it so where NumPy would use AVX-512).
+ensures that on processors with AVX-512).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Files = Mapping[str, bytes]
 
 
 def digits_by_the_paper() -> Files:
-    """The README's own: its certificate is kept."""
+    """The page of the README's example; its certificate is kept."""
     return _proof(digits(), Prove(heads=8, head_width=4, examples=25), large=10**6)
 
 
@@ -110,7 +110,7 @@ def tightness() -> Files:
 
 
 def digits_all() -> Files:
-    """All digits that satisfy A2; a lead in front of the report says what the file proves."""
+    """All digits that satisfy A2; an introduction says what the file proves."""
     data = digits()
     proof = prove(data, Prove(construction="width-one"))
     full, certificate = report(proof).files, proof.certificate
@@ -150,7 +150,7 @@ def hypotheses() -> Files:
 
 
 def digits_compared() -> Files:
-    """Two minutes."""
+    """Every construction on 385 digits, in two minutes."""
     return _kept(report(compare(digits(), Compare(examples=385))).files)
 
 
@@ -161,7 +161,7 @@ def capacity() -> Files:
 
 
 def next_token() -> Files:
-    """What the report says of 5 heads, with a lead on all three notions in front."""
+    """The report for 5 heads, after an introduction to all three notions."""
     data = load(str(ROOT / "examples" / "text.json"))
     fitted = fit(data, Fit(heads=6, steps=1000, seed=1))
     assert fitted.standing is Level.ENCLOSED and fitted.certificate is not None
@@ -326,7 +326,7 @@ def trained_layer() -> Files:
     return files | {"report.md": ("\n\n".join(text) + "\n").encode()}
 
 
-RANK_ONE = r"""**A paper that is not ours, audited.** The theorem says that one head of rank one,
+RANK_ONE = r"""**A published theorem, audited.** The theorem says that one head of rank one,
 with softmax of base e, tells all tokens of all sequences apart. Of the paper (arXiv:2307.14023v3)
 only the abstract and the beginning of the introduction could be read. The statement, the constants
 and the steps are our reconstruction, in `examples/rank_one_mapping.py`. So a failure here
@@ -355,7 +355,7 @@ With one token step `logits` says nothing.
 
 
 def rank_one_mapping() -> Files:
-    """A paper that is not ours, with a lead: at which scales its inequalities hold."""
+    """A published theorem, with an introduction: at which scales its inequalities hold."""
     sys.path.append(str(ROOT))
     from examples import rank_one_mapping as audited
 
@@ -418,7 +418,7 @@ together. *Undecided* means that the balls are too wide, and that no failing inp
 
 
 def adder() -> Files:
-    """With a lead: the same claim at other scales of the logits."""
+    """The report, with an introduction: the same claim at other scales of the logits."""
     sys.path.append(str(ROOT))
     from examples import adder as example
 
@@ -492,7 +492,7 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         depth,
     ),
     "rank-one-mapping": (
-        "A paper that is not ours, audited: the rank-one contextual mapping of Kajitsuka and Sato "
+        "A published theorem, audited: the rank-one contextual mapping of Kajitsuka and Sato "
         "(`attncert prove examples/rank-one-text.json --construction "
         "examples.rank_one_mapping:MAPPING`)",
         rank_one_mapping,
@@ -559,7 +559,7 @@ def index() -> bytes:
 
 
 def differences(page: str, files: Files, gallery: Path = GALLERY) -> list[str]:
-    """Names of the page's files that are missing, too many, or not the committed ones.
+    """Names of the page's files that are missing, superfluous, or not the committed ones.
 
     What another processor or another release draws or rounds differently is not compared: the
     figures, and the numbers of pages that rest on floats.

@@ -1,4 +1,4 @@
-"""docs/paper.md as LaTeX and, where pdflatex is, as PDF in build/paper: `make paper`."""
+"""docs/paper.md as LaTeX and, if pdflatex is installed, as PDF in build/paper: `make paper`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attncert.reports.words.text import BOARD, DOWN, SIGNS, UP, pieces
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "paper.md"
 BUILD = ROOT / "build" / "paper"
-LONG = 28  # letters of a cell from which on its column wraps
+LONG = 28  # a column wraps if a cell has this many letters
 WRAPS = r">{\raggedright\arraybackslash}X"
 
 DOCUMENT = r"""\documentclass[11pt,a4paper]{article}

@@ -15,7 +15,7 @@ PAGE = re.compile(r"\bdocs/[\w-]+\.md\b")
 
 class Docstrings(griffe.Extension):
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
-        """Of an option of a question, `option(default, rule, help)`, the default."""
+        """The default of an option of a question, `option(default, rule, help)`."""
         if str(attr.value).startswith("option("):
             call: Any = ast.parse(str(attr.value), mode="eval").body
             attr.value = ast.unparse(call.args[0])

@@ -1,4 +1,4 @@
-"""What MkDocs needs for pages as they are: mathematics, links to source, lists indented by two."""
+"""What MkDocs needs for our pages: mathematics, links to source, lists indented by two."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def stage_pages() -> None:
 
 
 def fetch() -> None:
-    """What package.json pins, once."""
+    """Get what package.json pins, once."""
     wanted, there = HERE / "package.json", NPM / "node_modules" / "fetched.json"
     if not there.exists() or there.read_bytes() != wanted.read_bytes():
         shutil.rmtree(NPM, ignore_errors=True)
@@ -95,7 +95,7 @@ def reference() -> str:
             parts = (line.module or line.names[0].name).split(".")
             package = next((x for x in PACKAGES if x in parts), "reports")
             names[package] += [str(alias.asname) for alias in line.names]
-    parts = ["# Reference\n\nWhat `import attncert` offers. [Options](docs/commands.md).\n"]
+    parts = ["# Reference\n\nThe names in `import attncert`. [Options](docs/commands.md).\n"]
     for package, heading in PACKAGES.items():
         parts.append(f"## {heading}\n")
         parts += [f"::: attncert.{name}\n{ALONE * (name in PACKAGES)}" for name in names[package]]

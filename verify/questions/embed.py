@@ -26,7 +26,7 @@ class Embed(Options):
     layer: int | None = option(
         None,
         whole(0, 10**4),
-        "states after this many layers (0: raw); default: 1, or 0 of one layer",
+        "states after this many layers (0: raw); default: 1, or 0 if there is one layer",
     )
     query: str | None = option(
         None,
