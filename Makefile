@@ -57,7 +57,7 @@ bench: setup
 	$(BIN)/python benchmarks/digits.py
 	$(BIN)/python benchmarks/width_one.py --large
 
-# Everything that a GPU is wanted for, benchmarks/README.md: no virtual environment, no network. SITE: a folder
+# All tests and benchmarks for a GPU (benchmarks/README.md): no virtual environment, no network. SITE: a folder
 # of unpacked wheels. PART=n: one part; AGAIN=1: from the start; DRY=1: small, without a GPU.
 gpu:
 	PYTHONPATH=$(CURDIR)/benchmarks:$(CURDIR)$(addprefix :,$(SITE) $(PYTHONPATH)) $(PYTHON) -m gpu \

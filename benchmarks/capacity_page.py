@@ -58,7 +58,7 @@ def render() -> dict[str, bytes]:
     equal = [
         {"contexts": name, "T": places(H, BASE["context"]), "H": H,
          "built": same_examples(H, BASE["context"], D, shared)}
-        for name, shared in (("shared", True), ("own", False))
+        for name, shared in (("shared", True), ("distinct", False))
         for H in AXES["heads"]
     ]  # fmt: skip
     values = {"sweeps": sweeps, "equal": equal}
@@ -162,7 +162,7 @@ def draw(axis: str, rows: list[Row]) -> Figure:
             built = [row for row in some if row[f"{name}_built"]]
             panel.plot([row[axis] for row in built], [row[name] for row in built], ".", color=color,
                        label="built and certified")  # fmt: skip
-        panel.set(title="one shared context" if shared else "own contexts",
+        panel.set(title="one shared context" if shared else "distinct contexts",
                   xlabel=f"${SYMBOLS[axis]}$", xticks=x)  # fmt: skip
         panel.grid(axis="y", color="#dddddd", linewidth=0.6)
         panel.set_axisbelow(True)

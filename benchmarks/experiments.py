@@ -232,11 +232,11 @@ def not_run(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--resume", default=str(OUT), help="rows are kept here, one by one")
-    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, then stop")
-    parser.add_argument("--series", help="only these points; beside: heads at equal T")
+    parser.add_argument("--resume", default=str(OUT), help="file that keeps the rows, one by one")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="limit in seconds")
+    parser.add_argument("--series", help="only this series; beside: heads at equal T")
     parser.add_argument("--found", type=Path, help="only points with weights kept in this folder")
-    parser.add_argument("--note", help="what else the machine did")
+    parser.add_argument("--note", help="a note on other work of the machine")
     options = parser.parse_args()
     path, begin = Path(options.resume), time.monotonic()
     result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"rows": []}

@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 TEMPLATES = Path(__file__).parent / "templates"
 _AXES = {"heads": "heads", "context": "n", "head width": "head_width"}
 _SYMBOLS = {"heads": "H", "n": "n", "head_width": "d_h"}
-_TITLES = {"random": "own contexts", "fixed": "one shared context"}
+_TITLES = {"random": "distinct contexts", "fixed": "one shared context"}
 _LINES = (
     ("N", "black", "-", "$N$: effective parameters"),
     ("every_labelling", ORANGE, "--", "every labelling, pairs"),

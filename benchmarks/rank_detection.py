@@ -1,6 +1,6 @@
 """Detection power: planted dependent sets of `size` among N = 2,000 vectors, d = 768.
 
-Two ways to meet one are compared by their probability of detection per second:
+Two ways to find one are compared by their probability of detection per second:
 
 - random k-subsets, k = 197, the reference's choice: one holds a given set with probability
   C(N - s, k - s)/C(N, k); times the rate at which subsets are certified, measured here;
@@ -90,7 +90,7 @@ def by_circuits(size: int, seeds: int, limit_s: float, threads: int) -> dict[str
                 raise RuntimeError(f"not the planted set: {met.dependency.indices}")
             found, bases = found + 1, bases + met.numbers["bases"]
     return {"planted": seeds, "found": found, "seconds": seconds, "slowest": slowest,
-            "bases where found": bases, "limit": limit_s}  # fmt: skip
+            "bases until found": bases, "limit": limit_s}  # fmt: skip
 
 
 def planted(size: int, seed: int) -> tuple[Vectors, tuple[int, ...]]:

@@ -15,8 +15,8 @@ r_min ≤ ‖x‖ ≤ r_max on V, and ‖x - x'‖ ≥ ε for x ≠ x' in V. Som
 p = softmax_j(c (v·x)(v·x_j)), maps tokens apart by more than δ > 0, if they differ, or if they are
 one token of sequences that differ as sets.
 
-1. Some unit v has |v·(x - x')| ≥ ‖x - x'‖ √(8/πd) / (|V|+1)² on V ∪ {0}. Here v is searched, and
-   what it separates is measured: a = min |v·x|, g = min |v·(x - x')|, b = max |v·x|.
+1. Some unit v has |v·(x - x')| ≥ ‖x - x'‖ √(8/πd) / (|V|+1)² on V ∪ {0}. Here v is found by a
+search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b = max |v·x|.
 2. c a g ≥ 2 ln n + 3, so the logits of any token are so far apart. By 1 the scale
    c = (2 ln n + 3)(|V|+1)⁴ πd / (8 ε r_min) is enough for unit v: the formula of the
    paper, as recalled.
@@ -74,7 +74,7 @@ def far(n):  # how far apart logits must be
 
 @dataclass(frozen=True)
 class Projection:
-    """v, and what it separates on the tokens."""
+    """The vector v, and how far it separates the tokens."""
 
     v: list
     tokens: list
@@ -278,7 +278,7 @@ def contextual(at):
 
 
 def scale_of(data, separated=True):
-    """That of the paper's formula, as recalled, for a unit v; else as if v kept distances."""
+    """The scale of the paper's formula, as recalled, for a unit v; else as if v kept distances."""
     tokens = vocabulary(data)
     needed = far(data.n) / arb(epsilon2(data) * min(dot(x, x) for x in tokens)).sqrt()
     return needed * (len(tokens) + 1) ** 4 * arb.pi() * data.d / 8 if separated else needed
@@ -289,9 +289,9 @@ def figures(at):
     tokens, one = vocabulary(data), built.projection
     return {
         "tokens": len(tokens),
-        "the scale that is built, for unit v": short(arb(built.c * one.square)),
+        "the scale in the layer, for unit v": short(arb(built.c * one.square)),
         "the scale of the formula, as recalled": short(scale_of(data)),
-        "largest logit that is built": short(arb(built.c * one.b**2)),
+        "largest logit in the layer": short(arb(built.c * one.b**2)),
     }
 
 

@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
 
 
 def state(weights: np.ndarray, shape: Shape) -> dict[str, np.ndarray]:
-    """Rows of q, k and v head by head, (out, in); logits divided by √d_h, as these layers do it."""
+    """Rows of q, k and v head by head, (out, in); logits divided by √d_h, as in these layers."""
     key, query, value, output = shape.split(weights)
     made = {}
     for name, part in (("q", query * np.sqrt(WIDTH)), ("k", key), ("v", value)):

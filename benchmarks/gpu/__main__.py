@@ -27,12 +27,12 @@ _TIME_IS_OVER, _FAILED = 3, 4
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Everything that a GPU is wanted for.")
+    parser = argparse.ArgumentParser(description="All tests and benchmarks for a GPU.")
     parser.add_argument("--part", type=int, choices=range(1, len(parts.PARTS) + 1))
-    parser.add_argument("--again", action="store_true", help="drop what is there of these parts")
+    parser.add_argument("--again", action="store_true", help="drop earlier rows of these parts")
     parser.add_argument("--dry", action="store_true", help="small sizes, without a GPU")
-    parser.add_argument("--rows", default="", help="only rows whose name holds this")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="for this run")
+    parser.add_argument("--rows", default="", help="only rows with this in their names")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="time limit of the run")
     parser.add_argument("--out", type=Path, help="folder of the results")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         for name, row in store_of(n, options).rows.items()
         if "error" in row
     ]
-    print("\n".join(f"failed: {name}" for name in failed) or "all rows are there", flush=True)
+    print("\n".join(f"failed: {name}" for name in failed) or "all rows are done", flush=True)
     return 1 if failed else 0
 
 

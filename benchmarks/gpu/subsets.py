@@ -91,8 +91,7 @@ def on_cpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, An
 
 
 def steps(n: int, width: int, k: int, count: int) -> dict[str, Any]:
-    """The time of each step of one batch; the device is awaited after every step, so the sum is
-    larger."""
+    """The time of each step of one batch; every step waits for the device, so the sum is larger."""
     cupy = importlib.import_module("cupy")
     from attncert.verify.rank.engines.cuda import CudaKernels
 

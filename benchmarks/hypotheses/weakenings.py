@@ -153,8 +153,7 @@ WEAKENINGS = (
     Weakening("A2-at-r-affine", "A2", "rank $r=n-1$, rows affinely independent, $r=2<n=3$",
               Sizes(n=3, r=2, widths=(3,)), frozenset(),
               lambda x: _a1(x, 3) and _a2(x, 2, 2, affine=3),
-              "rank $r$ and affinely independent rows are all that the steps use of A2 where "
-              "$r<n$"),
+              "rank $r$ and affinely independent rows are all that the steps use of A2 if $r<n$"),
     Weakening("n-above-d", "n ≤ d",
               "$n=d+1$, $r=n$: contexts of rank $d$, affinely independent; every $d$ queries "
               "independent",
