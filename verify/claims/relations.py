@@ -173,9 +173,13 @@ def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _at_once(left: Any, op: str, right: Any) -> bool:
-    """Whether a relation of matrices over ℚ, or of integer arrays, is found true in one step."""
+    """Whether a relation of rational matrices or lists, or of integer arrays, is found true in one
+    step."""
     if op == "==" and type(left) in (fmpq_mat, fmpz_mat) and type(right) is type(left):
         return bool(left == right) and left.nrows() * left.ncols() > 0
+    if op == "==" and type(left) is list and type(right) is list:
+        rational = {*map(type, left), *map(type, right)} <= {int, fmpz, fmpq}
+        return bool(left) and rational and left == right
     if op not in COMPARISONS or type(left) is not np.ndarray or left.dtype.kind not in "ib":
         return False  # a masked array hides entries from a comparison
     other = np.asarray(right)
