@@ -110,7 +110,7 @@ def test_no_number_of_heads_is_enough_where_contexts_are_constant() -> None:
     assert found.exit_status == 3 and "no number of heads" in found.reason
 
 
-# Labels that no weights have.
+# Labels that no weights output.
 
 
 TIED = {

@@ -39,7 +39,7 @@ def folder(written: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def again(written: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The report is not written again but copied: the command lines that would have written it."""
+    """The command lines that would write the report again; here it is copied instead."""
     lines: list[list[str]] = []
 
     def run(command: list[str], **_: Any) -> None:
@@ -190,7 +190,7 @@ def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: She
     assert Path(again[0][1]).name == "tiny.json"
 
 
-WRITTEN = {  # data, and what the report of them is not compared for; "" if it is
+WRITTEN = {  # data, and why their report is not compared; "" if it is
     "kruskal [[1, 0], [0, 1], [2, 0]]": "",
     'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples of its vectors, or only some",
     "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, but it is also",

@@ -59,7 +59,7 @@ del registry._registered[PARITY.name]  # each use of the place registers it agai
 def audited(**changes: Any) -> Any:
     """The result of `prove` for the parity proof with these fields changed."""
     registry.register(replace(PARITY, **changes))
-    return prove(load(FILE), Prove("parity"))  # data that it may spoil
+    return prove(load(FILE), Prove("parity"))  # data that the proof may change
 
 
 def with_step(**steps: Step) -> Any:
@@ -242,7 +242,7 @@ def test_quantifiers_speak_of_each_head_group_and_block() -> None:
     assert proof.trace["head.2.second"].rests_on == ("head.2.narrow",)
 
 
-# A network, whose steps see balls where a softmax is irrational.
+# A network, whose steps see balls if a softmax is irrational.
 
 IRRATIONAL = Dataset.of([[[0], [1]]] * 2, [[1], [2]], [0, 1])
 
@@ -307,7 +307,7 @@ def test_the_one_width_of_heads_may_be_named() -> None:
         prove(TINY, Prove("width-one", head_width=2))
 
 
-# The record, and code that is not ours.
+# The record, and third-party code.
 
 
 @pytest.mark.parametrize(
@@ -525,7 +525,7 @@ def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
 
 @pytest.mark.slow
 def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
-    """And cases can be adapted to hypotheses that chance does not meet."""
+    """Cases can also be adapted to hypotheses that random data rarely meet."""
 
     def adapt(data: Dataset) -> Dataset:
         return Dataset.of([[1, 0], [0, 1]], [[1, t] for t in range(data.T)], list(range(data.T)))
@@ -542,7 +542,7 @@ def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
         assert answer.exit_status == status and answer.built.total() == (30 if not status else 0)
 
 
-# A layer that was given.
+# A given layer.
 
 
 def by(layer: Layer) -> Any:

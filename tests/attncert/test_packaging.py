@@ -53,7 +53,7 @@ def test_nothing_else_is_there() -> None:
 
 
 def test_a_checkout_without_links_says_so(tmp_path: Path) -> None:
-    """Git writes a small file for each link where the system has none."""
+    """Git writes a small file for each link on systems without links."""
     shutil.copytree(ROOT / "attncert", tmp_path / "attncert", symlinks=True)
     for name in ("constructions", "verify", "reports"):
         (tmp_path / "attncert" / name).unlink()

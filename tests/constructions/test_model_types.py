@@ -67,7 +67,7 @@ def test_twenty_random_cases(name: str, tmp_path: Path) -> None:
 def test_rounding_is_not_taken_for_something_that_acts(
     name: str, kind: str, tmp_path: Path
 ) -> None:
-    """Twenty cases: the difference is half of what is allowed, at most."""
+    """Twenty cases: the difference is at most half of what is allowed."""
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
         attention = Attention.of(weights, taken.data)
@@ -93,7 +93,7 @@ HARMLESS = {
     "num_attention_heads",  # what n_head and others are called in the code
     "pre_norm",  # xmod: before attention
 }  # fmt: skip
-# Which rows a query sees, as a mask says it; by the first name of a kind.
+# Options that the recorded mask covers, by the first name of each kind.
 ROWS = {"albert": ("is_decoder",), "gpt_neo": ("attention_types", "window_size")}
 
 

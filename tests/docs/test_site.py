@@ -1,4 +1,4 @@
-"""The site of `make docs` in a real browser, every other host blocked."""
+"""The site of `make docs` in a real browser, with every other host blocked."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def queries_case(rng: random.Random) -> Outcome:
 
 
 def universal_case(rng: random.Random) -> Outcome:
-    """Theorem U: contexts of every kind; queries in a subspace, or each on a line of its own."""
+    """Theorem U: contexts of every kind; queries in a subspace, or each on its own line."""
     d, H = rng.randint(1, 4), rng.randint(1, 4)
     sizes = [rng.choice((1, 2, 4, 8)) for _ in range(rng.randint(1, 4))]
     groups = draw_groups(rng, d, sizes, rng.randint(1, d))
@@ -161,7 +161,7 @@ def coordinates_case(rng: random.Random) -> Outcome:
 
 
 def narrow_values_case(rng: random.Random) -> Outcome:
-    """The formula of Theorem 9 (3) where m divides H and 1 < d_v < m (conjecture)."""
+    """The formula of Theorem 9 (3) if m divides H and 1 < d_v < m (conjecture)."""
     m, d = rng.randint(3, 4), rng.randint(1, 4)
     H, w, d_v = m * rng.choice((1, 1, 2)), rng.randint(1, d + 1), rng.randint(2, m - 1)
     sizes = [rng.choice((1, 2, rng.randint(1, 16))) for _ in range(rng.randint(1, 3))]

@@ -1,4 +1,4 @@
-"""The commands on a GPU, from data to a certificate that checks: as on the CPU."""
+"""The commands on a GPU, from data to a certificate that checks, answer as on the CPU."""
 
 from __future__ import annotations
 

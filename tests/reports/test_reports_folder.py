@@ -162,15 +162,15 @@ def test_whatever_stops_it_the_old_folder_stays(
 def test_what_ends_the_process_between_the_renames_waits(
     tmp_path: Path, sign: signal.Signals, rename: int
 ) -> None:
-    """Sent in another process after the first and after the second rename: the new folder stands,
-    nothing else does, and the process ended by the signal."""
+    """A signal after the first or the second rename, in another process: only the new folder is
+    left, and the process ended by the signal."""
     out = tmp_path / "report"
     write_folder(out, OLD)
     program = (
         "import os, signal\n"
         "from attncert.reports.folder import write\n"
         "from attncert.reports.report import Report\n"
-        f"signal.signal({int(sign)}, signal.SIG_DFL)\n"  # nohup has SIGHUP ignored
+        f"signal.signal({int(sign)}, signal.SIG_DFL)\n"  # nohup ignores SIGHUP
         "replace, calls = os.replace, []\n"
         "def ending(a, b):\n"
         "    replace(a, b)\n"

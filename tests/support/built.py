@@ -199,7 +199,7 @@ def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:
 
 
 def measured(built: Built, h: int = HEAD) -> Built:
-    """Targets and least gap as the weights really have them."""
+    """The targets and the least gap of the actual weights."""
     head, data = built.head(h), built.data
     table = features.logits(built.layer.heads[h], data)
     targets = [max(range(data.n), key=row.__getitem__) for row in dense(lead(data, head)).tolist()]
@@ -208,7 +208,7 @@ def measured(built: Built, h: int = HEAD) -> Built:
 
 
 def measured_logits(built: Built, h: int = HEAD) -> Built:
-    """The group's logits as the weights really have them."""
+    """The group's logits by the actual weights."""
     table = features.logits(built.layer.heads[h], built.data)
     rows = (table[t] for t in built.head(h).group)
     return record(built, h, logits=tuple(tuple(int(k) for k in row) for row in rows))

@@ -24,7 +24,7 @@ SUBJECT = "digests, version 1"
 
 
 def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
-    """One digest for each item: what would show an item done twice, left out or put elsewhere."""
+    """One digest for each item, so that items done twice, left out or misplaced show."""
     time.sleep(pause)
     items = range(shard.start, shard.stop)
     return {
@@ -69,7 +69,7 @@ def two_workers(folder: Path, processes: bool = False, workers: int = 2) -> Iter
 
     size = {"n_workers": workers, "threads_per_worker": 1, "processes": processes}
     with (
-        dask.config.set({"temporary-directory": str(folder)}),  # else the system's keeps one
+        dask.config.set({"temporary-directory": str(folder)}),  # else one is left in the system's
         distributed.LocalCluster(**size, dashboard_address=":0") as cluster,
     ):
         yield cluster.scheduler_address

@@ -238,7 +238,7 @@ def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
 
 def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
     """With saturation: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in random
-    heads drawn until it is so; and data rounded to whole numbers, from thirds and halves."""
+    heads drawn until this holds; and data rounded to whole numbers, from thirds and halves."""
     seed, pairs = 0, [(1, t) for t in (0, 1)] + [(h, 2 * h + i) for h in (0, 1) for i in (0, 1)]
     while True:
         certificate = layer_certificate(claim, seed=seed, spread=3, **sizes)
@@ -254,7 +254,7 @@ def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
 
 
 def rounded(certificate: Certificate) -> Certificate:
-    """The same of rounded data, from a fourth of the grid above."""
+    """The same for rounded data, from a fourth of the grid above."""
     numbers = [certificate["data"][key] for key in ("contexts", "queries")]
     grid = Fraction(1, math.lcm(*(x.denominator for x in flat(numbers))))
     before = {key: moved_by(x, grid / 4) for key, x in certificate["data"].items()}
@@ -319,7 +319,7 @@ def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certific
 def impossible_certificate(
     contexts: Any, queries: Any, labels: Any, relation: list[Any]
 ) -> Certificate:
-    """Planted: sum of relation[t] z_t is 0 for all weights, of relation[t] y_t is not."""
+    """Planted: the sum of relation[t] z_t is 0 for all weights, that of relation[t] y_t is not."""
     counts, d = [len(context) for context in contexts], len(queries[0])
     n = max(counts)
     return sealed(

@@ -183,11 +183,11 @@ def _too_strong(proof: Proof) -> Iterator[str]:
 
 
 def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
-    """Whether the numbers amount to every k of T vectors: all subsets of k, counted again; or a
-    method that shows it of every j, k <= j <= min(T, d) (more than d are dependent), within what
-    that method can show.
+    """Whether the numbers cover every k of T vectors: all subsets of k, counted again; or a method
+    that covers every j, k <= j <= min(T, d) (more than d are dependent), within what that method
+    can show.
 
-    The rank shows it only for all T vectors together.
+    The rank covers only all T vectors together.
     """
     told = claim.numbers
     if f"{words.counted(math.comb(T, k), 'subset', 'all')} " in str(told.get("found")):

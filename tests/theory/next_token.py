@@ -3,7 +3,7 @@
 A case returns the parts that were tried in it, each with whether it held. Case k of a target
 depends on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
 of sequences: an example is its prefix written out. Examples without positions have rows of their
-own here, from counts. No failure proves nothing beyond the cases counted.
+own here, from counts. Without a failure nothing is proved beyond the cases counted.
 
     PYTHONPATH=tests python tests/theory/next_token.py TARGET CASES
 """

@@ -125,8 +125,8 @@ WRITTEN: dict[str, tuple[Dataset, str]] = {
 
 @pytest.mark.parametrize("claim", WRITTEN)
 def test_every_claim_is_written_with_its_tokens(claim: str, tmp_path: Path) -> None:
-    """As the schema has it, and the checker finds that it holds. A token more breaks equalities,
-    and no rank; a count that is not that of the rows is refused."""
+    """The file fits the schema and holds for the checker. One token more breaks equalities, but no
+    rank; a count that is not that of the rows is refused."""
     data, words = WRITTEN[claim]
     command, *options = words.split()
     (tmp_path / "d.json").write_bytes(canonical_bytes(data.canonical()))
@@ -144,7 +144,7 @@ def test_every_claim_is_written_with_its_tokens(claim: str, tmp_path: Path) -> N
 
 
 def judged(file: dict[str, Any], path: Path) -> str:
-    """With its digests made again."""
+    """The verdict on the file with new digests."""
     body = {key: value for key, value in file.items() if key != "digest"}
     body["input_sha256"] = sha256(canonical_bytes(body["data"])).hexdigest()
     path.write_bytes(canonical_bytes(sealed(body)))

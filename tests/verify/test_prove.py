@@ -65,8 +65,8 @@ def verdict(proof: Proof, folder: Path) -> str:
 def test_a_long_shared_context(
     construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Built in as many of its columns as it has tokens. Column 0 is zero: a readout at columns
-    that were not translated would be singular."""
+    """It is built from as many of its columns as it has tokens. Column 0 is zero: a readout at
+    columns that were not translated would be singular."""
     monkeypatch.setattr(feature_blocks, "_LONG", 0)
     contexts = SHARED.contexts.numerators[:, :, [0, 0, 1, 2, 3]] * [0, 1, 1, 1, 1]
     queries = SHARED.queries.numerators[:, [0, 0, 1, 2, 3]]
@@ -179,7 +179,7 @@ def test_narrow_heads_use_a1_at_strength_r() -> None:
     assert proof.standing is Level.PROVED
 
 
-# A builder that errs: the answer rests on what was built, not on what the builder says of it.
+# A builder that errs: the answer rests on what was built, not on what the builder says about it.
 
 
 def built_with(monkeypatch: pytest.MonkeyPatch, spoil: Callable[[BuiltLayer], BuiltLayer]) -> None:

@@ -244,7 +244,7 @@ def test_rows_of_different_widths_are_still_located() -> None:
 
 
 def test_the_hash_of_many_narrow_integers_is_that_of_the_canonical_json() -> None:
-    """From 2^20 contexts' entries on they are stored, and written, a byte each."""
+    """From 2^20 entries on, contexts are stored and written with a byte for each."""
     contexts = np.random.default_rng(0).integers(-128, 127, (64, 128, 129), np.int8, endpoint=True)
     data = Dataset.of(contexts, np.ones((64, 129), dtype=np.int8))
     assert data.contexts.stored.dtype == np.int8

@@ -53,7 +53,7 @@ def test_spans_of_degenerate_data(big: int) -> None:
 
 
 def test_examples_that_share_a_context_have_a_bound_of_their_own() -> None:
-    """Ten of fourteen share one (a = 1, b = 1): H heads of width one give them 4 H + 1 labels."""
+    """Ten of 14 share a context (a = b = 1): H heads of width one give them 4 H + 1 labels."""
     data = data_set(14, 2, 3, seed=5)
     contexts = data.contexts.fractions()
     contexts[:10] = [contexts[0]] * 10

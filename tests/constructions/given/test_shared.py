@@ -112,7 +112,7 @@ def test_other_layers_begin_with_small_weights(wide: Shape) -> None:
 
 
 def test_few_tokens_begin_with_small_weights() -> None:
-    """Five of them, of rank three."""
+    """Five tokens of rank three."""
     contexts, queries, labels = uniform(9, 5, 4)
     contexts[0, 3:] = contexts[0, :2] + contexts[0, 1:3]
     found = shared.search(contexts, queries, labels, one(4, 2), 3)
@@ -143,7 +143,7 @@ def test_degenerate_data(name: str, heads: int) -> None:
     ("heads", "n", "T"), [(1, 4, 70), (1, 6, 74), (1, 8, 76), (10, 32, 700), (10, 32, 720)]
 )
 def test_what_is_certified_at_d_64(heads: int, n: int, T: int) -> None:
-    """T = N for one head but at n = 8; 625 of the ten before, from small weights."""
+    """T = N for one head except at n = 8; ten heads reached 625 from small weights."""
     answer = fit(Dataset.of(*uniform(T, n, 64)), Fit(heads=heads))
     assert answer.standing is Level.ENCLOSED
     assert heads > 1 or answer.law.bound(1, 1, 1) == T + 2 * (n == 8)

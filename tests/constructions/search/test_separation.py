@@ -44,8 +44,8 @@ def test_rows_that_differ_far_behind_the_leading_bits(exponent: int) -> None:
 
 
 def test_exact_cancellation_of_large_numbers_is_not_mistaken_for_a_gap() -> None:
-    """(2^53 + 1) + 1 = (2^53 + 2) + 0, but not in float64: u = (1, 1) is short and does not do.
-    So with the queries' v = (1, -1): (2^54 + 3) - (2^54 + 3) is 0 as well."""
+    """(2^53 + 1) + 1 = (2^53 + 2) + 0, but not in float64: u = (1, 1) is short but does not
+    separate. So with the queries' v = (1, -1): (2^54 + 3) - (2^54 + 3) is 0 as well."""
     contexts = [[[2**53 + 1, 1], [2**53 + 2, 0]]]
     queries = [[2**54 + 3, 2**54 + 3], [1, 2]]
     for pair in pairs_for(contexts, queries, [0, 1], count=1000):

@@ -216,8 +216,8 @@ def test_without_lattices(name: str, saturated: bool) -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("without", [False, True])
 def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One pair a head, and short heads for the proof's groups; where these
-    are not found, the proof's."""
+    """One pair for each head, and short heads for the proof's groups, or the proof's heads if none
+    are found."""
     monkeypatch.setattr(head_module, "_LARGE", 0)
     monkeypatch.setattr(ShortHeads, "place", lambda _: None)
     if not without:
@@ -227,7 +227,7 @@ def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch)
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
     assert built.groups == built.partition
     short = [head.short for head in built.heads]
-    placing = without and name != "two tokens"  # there one α leaves the heads alike
+    placing = without and name != "two tokens"  # with one α its heads are alike
     assert short == [placing and h > 0 for h in range(len(short))]
     for head in proof_heads(built)[1:]:
         assert head.selector is not None and len(head.targets) == len(head.earlier)

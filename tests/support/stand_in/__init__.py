@@ -93,7 +93,7 @@ _MODULES: dict[str, types.ModuleType] = {}
 
 
 def load() -> None:
-    """Put the stand-in where `import cupy` finds it, for good."""
+    """Put the stand-in where `import cupy` finds it, permanently."""
     if not _MODULES:
         _MODULES.update(_cupy())
         sys.modules.update(_MODULES)

@@ -25,7 +25,7 @@ _NUMBERS = ("T", "capacity", "n", "d", "d_v", "m")
 
 
 def line(run: str, data: Dataset, **options: Any) -> str:
-    """What this run says of the data."""
+    """What this run says about the data."""
     return RUNS[run](data, **options)
 
 

@@ -1,7 +1,7 @@
 """Edge cases: each run must print a line that follows from the theorem, not from the code.
 
-A case without data of its own is one of those that `attncert audit` runs. What a line says stands
-in `edge_case_runs.py`; "both" are the paper's construction and heads of width one.
+A case without data is one that `attncert audit` runs. `edge_case_runs.py` explains the lines;
+"both" are the paper's construction and heads of width one.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ SUMS = Construction(
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, sharpen.Sharpened]:
-    """Registered for as long as it takes: what lasts longer than a test is seen by others."""
+    """Registered for one test only, since other tests see every registered construction."""
     register(SUMS)
     known = {x.hypothesis: x for x in sharpen.sharpen(SUMS, True, 0, lambda *_: None)}
     del registry._registered["sums"]

@@ -1,4 +1,4 @@
-"""An audit of one's own network says what it does, and nothing of all weights."""
+"""An audit of a user's network says what it does, and nothing about all weights."""
 
 from __future__ import annotations
 

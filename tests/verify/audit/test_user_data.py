@@ -1,4 +1,4 @@
-"""`attncert audit DATA` as a user runs it: what is said of the data, and the exit status."""
+"""`attncert audit DATA` as a user runs it: what is said about the data, and the exit status."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
 
 
 def test_products_of_two_primes_are_none() -> None:
-    """Of the form (k + 1)(2 k + 1), which most strong pseudoprimes have."""
+    """Numbers (k + 1)(2 k + 1), the form of most strong pseudoprimes."""
     pairs = [(k + 1, 2 * k + 1) for k in range(2, 20_000, 2)]
     products = [p * q for p, q in pairs if isprime(p) and isprime(q)]
     assert len(products) > 300 and not any(map(rank.is_prime, products))

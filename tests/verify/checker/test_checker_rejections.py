@@ -70,13 +70,13 @@ def one_head() -> Certificate:
 
 
 def halves_below(certificate: Certificate) -> Any:
-    """Every query half below what it was rounded to: of two neighbours the odd one, somewhere."""
+    """Every query lies 1/2 below its rounded value, so that some tie went to an odd number."""
     rows = certificate["data"]["queries"]
     return [[str(Fraction(x) - Fraction(1, 2)) for x in row] for row in rows]
 
 
 def on_domain(contexts: Any, queries: Any) -> Certificate:
-    """One context and one query, four times, and what is said to be all pairs."""
+    """One context and one query, four times, with the claim that they are all pairs of these."""
     content = {
         "contexts": LAYER["data"]["contexts"][:1],
         "queries": LAYER["data"]["queries"][:1] * 4,
@@ -86,7 +86,7 @@ def on_domain(contexts: Any, queries: Any) -> Certificate:
 
 
 def outside(name: str, size: int) -> dict[str, Any]:
-    """The certificate where its data are said to be in this file."""
+    """The certificate, which says that its data are in this file."""
     return digested(STEERED | {"data": None, "data_file": {"name": name, "bytes": size}})
 
 

@@ -1,4 +1,4 @@
-"""Limits: files that are made to cost much get their verdict in time, in bounded memory."""
+"""Limits: expensive files get their verdict in time and in bounded memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SIZES = {
     "rounded": 3000, "long_radius_and_inverse": 3000, "long_labels": 3000, "small_radius": 10_000,
     "long_weights": 3000, "long_inverse": 8000, "many_unknowns": 400,
 }  # fmt: skip  # the sizes that the cost depends on; others are 60
-JUDGED = {  # the true verdict, where it may be reached
+JUDGED = {  # the true verdict, if it may be reached
     "divisors": "wrong", "long_exponents": "holds", "long_weights": "wrong",
     "independent": "holds",
 }  # fmt: skip
@@ -175,7 +175,7 @@ def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("digits", ["0", "640", "100000"])
 def test_integers_have_one_cap_whatever_python_is_told(digits: str, tmp_path: Path) -> None:
-    """4,300 digits, also where Python would read fewer or more; in Coq, too."""
+    """4,300 digits, even if Python would read fewer or more; in Coq, too."""
     seed = {"seed": -int("7" * 4300)}
     true = json.dumps(sealed(CASES["dependent-set"]() | {"produced_by": seed}))
     long = true.replace("7" * 4300, "7" * 4301)

@@ -57,8 +57,8 @@ def logit_margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
 
 @COUNTS
 def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
-    """The margin is the difference of two outputs; at it the claim holds, above it not; where two
-    outputs tie, no margin does."""
+    """The margin is the difference of two outputs: the claim holds at it, not above it, and for no
+    margin if two outputs tie."""
     held = ties = 0
     for certificate, outputs, labels in cases(count, one_hot, True):
         margin = logit_margin(outputs, labels)

@@ -20,7 +20,7 @@ def judged(certificate: Certificate, folder: Path) -> Verdict:
 
 @pytest.mark.parametrize("first", [0, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_outputs_are_those_of_plain_fractions(first: int, tmp_path: Path) -> None:
-    """And a label that is off by 2^-90 is seen."""
+    """A label that is off by 2^-90 is detected, too."""
     for certificate in networks.rational(1000 if first else 120, first):
         assert judged(certificate, tmp_path).status == "holds", certificate
         data = certificate["data"]

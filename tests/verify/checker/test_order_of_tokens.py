@@ -29,7 +29,7 @@ KINDS = ["none", "causal", "explicit", "row"]
 
 
 def kind_of(blocks: list[Any]) -> str:
-    """Of the first block that depends on the order of the tokens."""
+    """The kind of the first block that depends on the order of the tokens."""
     for block in blocks:
         mask = block.get("mask")
         if block["of"] == "row" or (mask == "causal" and block["of"] == "all"):
@@ -100,7 +100,7 @@ def cases(kind: str, exact: bool, count: int) -> list[tuple[Certificate, list[An
 
 
 def data_of(certificate: Certificate, folder: Path) -> list[Dataset]:
-    """The data in a certificate, read; expanded; through JSON; and some of more examples."""
+    """The data in a certificate: read, expanded, through JSON, and as part of more examples."""
     content = certificate["data"]
     (folder / "data.json").write_text(json.dumps(content))
     (folder / "certificate.json").write_text(json.dumps(certificate))

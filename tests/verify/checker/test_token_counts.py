@@ -66,7 +66,7 @@ TRUE = {
 
 
 def repeated(certificate: Certificate) -> Certificate:
-    """Each token as often as makes the contexts equally long: the same to every head."""
+    """Tokens repeated until the contexts are equally long: the same to every head."""
     made, common = copy.deepcopy(certificate), math.lcm(*certificate["tokens"])
     contexts = made["data"]["contexts"]
     made["data"]["contexts"] = [[x for x in E for _ in range(common // len(E))] for E in contexts]
@@ -96,7 +96,7 @@ def test_counts_and_contexts_must_agree(claim: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("claim", ["interpolation", "impossible", "interpolation-near"])
 def test_a_token_less_or_twice_is_another_context(claim: str, tmp_path: Path) -> None:
-    """In the first example, whose first token goes, or is there twice."""
+    """The first token of the first example is left out, or repeated."""
     for edit in (lambda E: E[1:], lambda E: [E[0], *E]):
         made = copy.deepcopy(TRUE[claim])
         contexts = made["data"]["contexts"]
@@ -125,7 +125,7 @@ def test_saturation_takes_an_examples_own_tokens(tmp_path: Path) -> None:
         assert verdicts(sealed(steered), tmp_path) == {status}
 
 
-SHARES = {  # contexts with equal means; whether the first two are one to every head
+SHARES = {  # contexts with equal means; whether every head sees the first two as equal
     "twice": ([E, E * 2], True),
     "thrice and twice": ([E * 3, E * 2], True),
     "in another order": ([E, [E[2], E[0], E[1]] * 2], True),

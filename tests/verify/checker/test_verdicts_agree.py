@@ -1,5 +1,5 @@
-"""The checker, the fast check, `explain` and the verified checker, where it is built, give one
-verdict: on every file that tests have."""
+"""The checker, the fast check, `explain` and the verified checker, if it is built, give one verdict
+on every file that tests have."""
 
 from __future__ import annotations
 

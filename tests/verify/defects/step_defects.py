@@ -126,7 +126,7 @@ def earlier_rows_turned(run: Built) -> Built:
 
 
 GROUPS, SECOND = ids.GROUPS, partial(of_head, 2)
-STEERS = ("selector", "separator")  # what the construction must have besides
+STEERS = ("selector", "separator")  # other steps that the construction must have
 
 STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[str, ...]], ...] = (
     ("group off by one", GROUPS,
@@ -231,8 +231,8 @@ def greedy_choice_skipped() -> Built:
 
 
 def vertices(run: Built, h: int, rows: tuple[int, ...]) -> Built:
-    """The group's examples sent to these rows by steering vectors, whatever that does: one shared
-    context, and two of them sent to one row; finite c may hide that only the limit is deficient."""
+    """Steer the group's examples to these rows, even if the rank falls: two of them may get one row
+    of a shared context, and finite c may hide that the limit is deficient."""
     steering, logits = [], []
     for t, row in zip(run.head(h).group, rows, strict=True):
         context = run.data.context(t)

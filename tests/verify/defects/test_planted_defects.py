@@ -85,7 +85,7 @@ def claims_by_id(run: Built) -> dict[str, Claim]:
     return {claim.id: claim for claim in found}
 
 
-# Witnesses, and defects that need a word more than their row in step_defects.py.
+# Witnesses, and defects that need more than their row in step_defects.py.
 
 
 def witness_of(name: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The extracted checker gives the verdicts of checker.py, or says `over limit`; the search for gaps
 finds them.
 
-test_verdicts_agree.py asks it, too, where it is built: on every file that tests have.
+If it is built, test_verdicts_agree.py also runs it on every file that tests have.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def test_long_lists_are_over_limit_in_bounded_time(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("executable")
 def test_keys_and_texts_that_are_escaped(tmp_path: Path) -> None:
-    """Characters written as escapes count as themselves; a key twice is found behind them."""
+    """Characters written as escapes count as themselves; a repeated key is found behind them."""
     certificate = sealed(CASES["full-rank"]() | {"produced_by": {"\u00e9\U0001f600\x7f\n": "\\"}})
     text = json.dumps(certificate)
     twice = text.replace('"claim":', '"claim": "x", "\\u0063laim":', 1)

@@ -75,8 +75,8 @@ def executable() -> None:
 
 
 def compared(file: Certificate, folder: Path) -> str:
-    """The one verdict of both, if none is over a limit. After blocks, of several defects each may
-    name another."""
+    """The one verdict of both, if none is over a limit. After blocks, each may name another of
+    several defects."""
     path = written(file, folder)
     python, coq = check_file(path).status, verified_status(path)
     blocks = file.get("network")

@@ -149,7 +149,7 @@ def test_bad_options_are_one_line_and_status_2(
 
 
 def numbers(folder: Path) -> tuple[bytes, list[object]]:
-    """The certificate, and the numbers of all claims but that other machines tell the truth."""
+    """The certificate, and the numbers of all claims except that about other machines."""
     claims = json.loads((folder / "answer.json").read_text())["claims"]
     counted = [claim["numbers"] for claim in claims if claim["id"] != ids.KRUSKAL_RECORDS]
     return (folder / "certificate.json").read_bytes(), counted
@@ -257,7 +257,7 @@ def test_what_workers_say_is_assumed(
 
 
 def test_what_a_record_from_a_log_rests_on_stands_in_the_conclusion() -> None:
-    """A lower end that is only assumed makes the conclusion so, whatever it says of itself."""
+    """If the lower end is only assumed, so is the conclusion, whatever level it states."""
     interval = Interval.trivial(Vectors.of(table()))
     low = RankBound("lower", 3, "exhaustive", "The log says so.", level=Level.ASSUMED)
     trace = ProofTrace(claims(Vectors.of(table()), None, interval.tighten(low), None))

@@ -50,7 +50,7 @@ def test_with_little_work_the_interval_still_contains_the_truth(
     found = close(vectors, Kruskal(k=k, work=work))
     assert found.lower.value <= true <= found.upper.value
     assert found.answers(k) in (None, true >= k)
-    assert found == close(vectors, Kruskal(k=k, work=work))  # the clock has no say
+    assert found == close(vectors, Kruskal(k=k, work=work))  # the clock has no effect
 
 
 def test_a_planted_circuit_bounds_from_both_sides() -> None:

@@ -1,4 +1,4 @@
-"""Random subsets: drawn evenly, cut anywhere, tested exactly, bounded as SciPy and counting say."""
+"""Random subsets: drawn evenly, cut anywhere, tested exactly, bounded as by SciPy and counting."""
 
 from __future__ import annotations
 

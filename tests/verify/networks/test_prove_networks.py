@@ -106,7 +106,7 @@ def test_equal_inputs_with_different_labels_are_refuted_with_the_pair(name: str)
 
 @pytest.mark.parametrize("name", OF_INPUTS)
 def test_one_query_in_contexts_of_different_lengths_is_out_of_reach(name: str) -> None:
-    """Only this construction takes them: attention reads them."""
+    """Only attention-relu takes such data, since attention reads the contexts."""
     data = Dataset.of([[[1]], [[2], [1]]], [[1], [1]], [1, 3])
     proof = proved(data, name)
     assert (proof.standing, proof.exit_status) == (Level.NOT_APPLICABLE, 3)
@@ -229,8 +229,8 @@ BELOW = FeedForward(ONE, fmpq_mat(1, 1, [-2]), activation="relu")
 def test_an_irrational_network_of_a_third_party(
     tokens: Any, behind: Any, label: int, level: Level, tmp_path: Path
 ) -> None:
-    """Balls refute; if they are exact points they show equality, and the certificate is of
-    nearly so much. The last one outputs a mean of ones, by irrational weights."""
+    """Balls refute; balls that are exact points show equality, and the certificate states a tiny
+    bound. The last network outputs a mean of ones, by irrational weights."""
     d = len(tokens[0])
     first, last = (fmpq_mat(d, 1, row) for row in ([1, 0][:d], [0, 1][-d:]))
     softmax = Attention((Head(first, first, last),), ONE, unit="1")

@@ -111,7 +111,7 @@ def claimed(seed: int) -> Near | None:
 
 
 def refuted(near: Near) -> str:
-    """Why the claim is false, by Newton's method to 200 digits; '' where it is confirmed."""
+    """Why the claim is false, by Newton's method to 200 digits; '' if it is confirmed."""
     file: dict[str, Any] = near_certificate(near, construction="fit", produced_by={})
     moved, error = distance(file)
     if not error < number("1/" + "1" + "0" * DIGITS):

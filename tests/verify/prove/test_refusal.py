@@ -103,7 +103,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
 def test_a_file_of_impossible_labels_can_be_checked_whatever_was_asked(
     options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """No weights are saturated where no weights give the labels."""
+    """No weights are saturated if no weights give the labels."""
     data = Dataset.of([[[1, 2]], [[1, 2]]], [[1, 2], [3, 1]], [5, 7])
     found = proof_of(data, **options)
     assert found.standing is Level.REFUTED and found.certificate is not None

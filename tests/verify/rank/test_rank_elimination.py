@@ -100,4 +100,4 @@ def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
     cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, lazy))
     assert out[0] == m - 1
     cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6))
-    assert out[0] == m  # wrong, as it must be: the bound is not decoration
+    assert out[0] == m  # wrong, as it must be: the bound is needed

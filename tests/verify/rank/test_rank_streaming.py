@@ -77,7 +77,7 @@ def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught(
     assert _rank(matrix) == m - 1
     monkeypatch.setattr(streaming, "HEIGHT", 1024)
     monkeypatch.setattr(streaming, "modulus", lambda p, dtype, terms: p)
-    assert _rank(matrix) == m  # wrong, as it must be: the bound is not decoration
+    assert _rank(matrix) == m  # wrong, as it must be: the bound is needed
 
 
 def _rank(matrix: np.ndarray) -> int:

@@ -43,7 +43,7 @@ def test_an_error_of_a_shard_reaches_the_caller() -> None:
 
 
 def test_a_search_that_was_left_may_be_collected_in_a_worker() -> None:
-    """As after Ctrl-C, where the traceback holds it: no worker may wait for itself."""
+    """This happens after Ctrl-C, when the traceback holds it: no worker may wait for itself."""
     left, collected = threading.Event(), threading.Event()
 
     def job(number: int) -> int:
@@ -82,7 +82,7 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_its_shard_and_nothing_else(tmp_path: Path) -> None:
-    """And what it held that was not fetched yet. Every shard is kept once, and as it should be."""
+    """It also costs the results that were not fetched yet. Every shard is kept once, unharmed."""
     with (
         two_workers(tmp_path, processes=True) as address,
         Log(tmp_path / "log") as log,

@@ -79,7 +79,7 @@ def test_what_is_owed_is_decided_right() -> None:
 
 
 def off(data: Dataset, seed: int) -> Built:
-    """The readout is off where an example has the query 0."""
+    """The readout is off if an example has the query 0."""
     *front, last = relu.build(data, seed=seed).network.blocks
     zero = any(not any(query) for query in data.query_matrix.tolist())
     return Built(
@@ -142,7 +142,7 @@ def test_a_step_that_fails_is_a_failure_whatever_the_outputs() -> None:
 @pytest.mark.slow
 def test_what_is_undecided_is_no_failure() -> None:
     def build(data: Dataset, seed: int) -> Built:
-        """Behind an irrational softmax balls cannot tell an output from its label."""
+        """After an irrational softmax balls cannot tell an output from its label."""
         one = fmpq_mat([[int(i == j) for j in range(data.d)] for i in range(data.d)])
         front = Attention((Head(one, one, one * 0),), one, unit="1", residual=True)
         return Built(Network((front, *relu.build(data, seed=seed).network.blocks)))

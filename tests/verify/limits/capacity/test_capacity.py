@@ -74,13 +74,13 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     [(13, 1, 2, 4, 23), (8, 2, 1, 2, 16), (40, 1, 1, 2, 12)],
 )
 def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> None:
-    """n = 2, d = 5: the first is the case of the page where the simple formula says 26."""
+    """n = 2, d = 5: the first is the page's case for which the simple formula says 26."""
     law = capacity(drawn(T, 2, 3 if T == 40 else 5, 2, seed=1), Capacity(H, w, d_v)).jacobian
     assert law.decided and (T == 40 or law.least == rank)
 
 
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
-    """And their labels, which break one, are excluded by the one certificate there is."""
+    """The labels break one of them, and the only certificate shows this."""
     answer = capacity(signed_pairs())
     assert (answer.jacobian.least, answer.jacobian.most) == (3, 3)
     found = levels(answer)
@@ -111,7 +111,7 @@ def test_the_three_notions_are_told_apart() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_each_notion_implies_the_next(seed: int) -> None:
-    """Small and mostly degenerate data: the ends of the table are in order, and the heads."""
+    """Small and mostly degenerate data: the ends of the table, and the heads, are in order."""
     rng = np.random.default_rng(seed)
     data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
     answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))
@@ -139,7 +139,7 @@ def test_what_excludes_these_labels_is_no_row_of_the_table() -> None:
 
 
 def test_the_command(tmp_path: Path, shell: Shell) -> None:
-    """Both certificates check; without labels, as with."""
+    """Both certificates check, with labels and without."""
     file, out = tmp_path / "data.json", tmp_path / "report"
     data = drawn(11, 3, 4).canonical()
     del data["labels"]

@@ -1,4 +1,4 @@
-"""capacity behind fixed blocks: what they merge counts once, what they tell apart counts."""
+"""capacity after fixed blocks: examples that they merge count once, others separately."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
 
 @pytest.mark.parametrize("part", ["value", "output"])
 def test_long_values_are_reduced_once(part: str, tmp_path: Path) -> None:
-    """Not for every token and head of every example."""
+    """They are not reduced again for every token and head of every example."""
     file, long = alike(12, 300, 16), "1" + "0" * 100_000
     for head, sign in zip(file["network"][0]["heads"], ("", "-"), strict=True):
         head["value"][0][0] = sign + (long if part == "value" else "1")
@@ -155,7 +155,7 @@ def test_memory_of_a_block_is_counted(sizes: tuple[int, int, int, int], tmp_path
 
 
 def test_many_labels_take_what_they_are_said_to(tmp_path: Path) -> None:
-    """200 rows of one example: 512 times 200 were counted."""
+    """200 rows of one example; once, 512 times 200 were counted."""
     heads = [Head([[1], [2]], [[1], [0]], [[x], [x]], [[1] * 200]) for x in (1, -1)]
     file = certificate_of([([[1, 0], [0, 3]], [1, 2])], heads, 200)
     assert (

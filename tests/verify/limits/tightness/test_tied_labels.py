@@ -173,7 +173,7 @@ def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) ->
 
 @pytest.mark.parametrize("T", share([300, digits().T], 2))
 def test_one_conflict_among_the_digits_is_found(T: int, tmp_path: Path) -> None:
-    """Image 17 once more, its patches in another order, with another label: two rows of all."""
+    """Image 17 is repeated with its patches in another order and another label."""
     data = digits().take(T)
     contexts, queries, labels = (x.fractions() for x in (data.contexts, data.queries, data.labels))
     contexts.append([contexts[17][k] for k in (2, 0, 3, 1)])

@@ -43,7 +43,7 @@ def test_no_weights_exceed_the_bound(data: Dataset, heads: int, seed: int) -> No
 
 
 def test_a_few_examples_exclude_all() -> None:
-    """Six on one context of two tokens: one head serves two of them, and the four others."""
+    """Six examples share a context of two tokens: one head serves two of them, and four others."""
     rng = np.random.default_rng(0)
     contexts = rng.integers(-3, 4, (10, 2, 6))
     contexts[:6] = contexts[0]

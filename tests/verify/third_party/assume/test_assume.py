@@ -52,7 +52,7 @@ def test_where_all_holds(tmp_path: Path) -> None:
 
 
 def test_one_query_for_all(tmp_path: Path) -> None:
-    """As the CLS of raw embeddings: A1 is refuted with two queries, one example is memorized."""
+    """Equal queries, like CLS in raw embeddings: two refute A1, and one example is memorized."""
     states = random_states(10, 3, 6)
     states[:, 0] = states[0, 0]
     made = judged(states, [0, 1], tmp_path)
@@ -242,7 +242,7 @@ def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
 
 
 def test_the_conclusion_rests_on_both_assumptions(tmp_path: Path) -> None:
-    """Refuted by either, undecided where either is open, with the reason of that one."""
+    """Refuted by either; undecided if either is open, with its reason."""
     states = random_states(8, 3, 6)
     answer = judged(states, [], tmp_path / "no contexts")
     assert answer.standing.value == "undecided" and answer.reason == "no context is given"

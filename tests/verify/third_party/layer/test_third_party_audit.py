@@ -120,7 +120,7 @@ def test_logits_divided_by_an_irrational_root_have_a_certificate(tmp_path: Path)
 
 
 def test_the_first_examples_and_their_masks(files: Path) -> None:
-    """The mask of a file is for all examples of the data, also if only some are used."""
+    """The mask of a file is for all examples of the data, even if only some are used."""
     mask = np.ones((T, N), dtype=np.int8)
     mask[1, :2] = 0
     np.savez(files / "mask.npz", mask=mask)

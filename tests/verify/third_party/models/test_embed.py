@@ -83,7 +83,7 @@ def _flip(path: Path) -> None:
 
 
 def _unlisted(path: Path) -> None:
-    """As a kill leaves it between a shard and the manifest, here with other numbers in it."""
+    """A shard that a kill left before the manifest was written, here with other numbers."""
     manifest = json.loads((path.parent / "manifest.json").read_text())
     manifest["shards"] = [entry for entry in manifest["shards"] if entry["file"] != path.name]
     (path.parent / "manifest.json").write_text(json.dumps(manifest))

@@ -76,7 +76,7 @@ def test_states_are_those_of_the_whole_model(family: str, tmp_path: Path) -> Non
     for layer in range(layers):
         network = model_of(tmp_path, layer)
         assert np.array_equal(network.states(batch), states[layer].numpy())
-        if family != "albert":  # whose layers share their modules
+        if family != "albert":  # their layers share modules
             lists = [m for m in network.model.modules() if isinstance(m, torch.nn.ModuleList)]
             assert len(lists[0]) == layer + 1
     with pytest.raises(InputError, match=f"layer: must be from 0 to {layers - 1}, below"):
