@@ -81,7 +81,6 @@ def _author(answer: Answer) -> tuple[str, bytes] | None:
 
 
 def sentences_of(answer: Answer) -> str:
-    """The text for a terminal, a sentence on each line."""
     return "\n".join(map(escaped, _sentences(answer, parts_of(answer))))
 
 
@@ -202,7 +201,6 @@ def envelope(answer: Answer) -> dict[str, Any]:
 
 
 def _proof(answer: Answer) -> dict[str, Any] | None:
-    """The verdict on the proof, as data."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:
         return None
@@ -228,7 +226,6 @@ def in_notebook(answer: Answer) -> str:
 
 
 def _rows(table: Table) -> str:
-    """The table in Markdown, for Jupyter."""
     head, *body = (f"| {' | '.join(map(_dollars, row))} |" for row in (table.columns, *table.rows))
     return "\n".join([head, f"|{' --- |' * len(table.columns)}", *body])
 
@@ -249,7 +246,6 @@ def _timings(answer: Answer) -> dict[str, Any]:
 
 
 def _context(answer: Answer) -> dict[str, Any]:
-    """The names that every template may use."""
     trace = answer.trace
     return {
         "answer": answer,

@@ -65,7 +65,6 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
 
 
 def contents(report: Report) -> dict[str, bytes]:
-    """All files of the folder, by name."""
     from attncert.reports.html import html_page
 
     files = dict(report.files)

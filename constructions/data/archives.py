@@ -172,5 +172,4 @@ def _header(member: IO[bytes], key: str) -> _Header:
 
 
 def _array(member: IO[bytes]) -> AnyArray:
-    """The array with this header, which was checked."""
     return npy.read_array(member, allow_pickle=False)

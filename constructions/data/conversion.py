@@ -151,7 +151,6 @@ def narrow(flat: Sequence[int], shape: tuple[int, ...]) -> IntegerArray:
 
 
 def objects(flat: Sequence[int], shape: tuple[int, ...]) -> ObjectArray:
-    """Python integers as an object array."""
     out = np.empty(len(flat), dtype=object)
     out[:] = flat
     return out.reshape(shape)
@@ -256,7 +255,6 @@ def _check_size(argument: str, entries: int, bits: int) -> None:
 
 
 def _chunks(array: AnyArray) -> Iterator[AnyArray]:
-    """Views of slices along the first axis."""
     step = max(1, _CHUNK * len(array) // array.size) if array.size else 1
     return (array[start : start + step] for start in range(0, len(array), step))
 

@@ -224,7 +224,6 @@ def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactAr
 
 
 def _drawn(options: Mapping[str, Any], argument: str, rows: int, width: int) -> ExactArray:
-    """Different rows of integers."""
     known = ({} if width else {"width": None}) | {"bound": 9, "seed": 0}
     for key in options:
         if key not in known:

@@ -69,12 +69,10 @@ def _from_limbs(limbs: IntArray, size: int) -> list[int]:
 
 
 def add(a: IntegerArray, b: IntegerArray) -> IntegerArray:
-    """a + b, broadcast."""
     return _entrywise(np.add, a, b)
 
 
 def subtract(a: IntegerArray, b: IntegerArray) -> IntegerArray:
-    """a - b, broadcast."""
     return _entrywise(np.subtract, a, b)
 
 
@@ -95,12 +93,10 @@ def largest(array: IntegerArray) -> int:
 
 
 def to_flint(array: IntegerArray) -> fmpz_mat:
-    """A 2-D integer array as a FLINT matrix."""
     return fmpz_mat(*array.shape, array.ravel().tolist())
 
 
 def from_flint(matrix: fmpz_mat) -> IntegerArray:
-    """A FLINT integer matrix as a 2-D integer array."""
     return narrow([int(x) for x in matrix.entries()], (matrix.nrows(), matrix.ncols()))
 
 

@@ -52,7 +52,6 @@ class Along:
 
     @property
     def states(self) -> States:
-        """The states of all examples."""
         matrix, last = self.runs[0].arithmetic.matrix, dict[int, Any]()
         for run, members in zip(self.runs, self.members, strict=True):
             rows = run.contexts[0].tolist()

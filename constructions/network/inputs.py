@@ -158,7 +158,6 @@ def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
 
 
 def hashed(vectors: fmpq_mat) -> list[Hashed]:
-    """A hashable value for each row."""
     return [Hashed(part for x in row for part in (int(x.p), int(x.q))) for row in vectors.tolist()]
 
 

@@ -45,7 +45,6 @@ class Block:
         self.mod[rows], self.float[rows] = block.mod, block.float
 
     def plus(self, other: Block, p: int) -> Block:
-        """Entrywise sum, broadcast."""
         return Block(reduced(self.mod + other.mod, p), self.float + other.float)
 
 

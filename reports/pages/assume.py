@@ -61,7 +61,6 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
 
 
 def _exhibits(answer: Assumed) -> dict[str, Any]:
-    """The data, the interval and the counts."""
     inputs = answer.data
     return {
         "sentences": list(sentences(answer)),

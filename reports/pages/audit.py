@@ -116,7 +116,6 @@ def _used(name: str, trace: ProofTrace) -> list[tuple[str, ...]]:
 
 
 def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Construction]) -> Table:
-    """The outcome of each construction on each case."""
     words = {(x.case, x.construction): x.words for x in cases}
     rows = tuple(
         (case, *(words[case, method.name] for method in methods))

@@ -46,7 +46,6 @@ def page_parts(answer: DataCapacity) -> PageParts:
 
 
 def exhibits(answer: DataCapacity) -> dict[str, Any]:
-    """The table and the bounds."""
     law = answer.jacobian
     return {
         "heads": law.heads,
@@ -76,7 +75,6 @@ def file_of(certificates: Mapping[About, Certificate], about: About) -> str | No
 
 
 def further_files(certificates: Mapping[About, Certificate]) -> dict[str, bytes]:
-    """The certificates after the first."""
     others = list(certificates.items())[1:]
     return {str(file_of(certificates, about)): canonical_bytes(body) for about, body in others}
 
@@ -100,7 +98,6 @@ def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
 
 
 def _sentence(answer: DataCapacity, notion: Notion) -> str:
-    """One line of the table, as a sentence for a terminal."""
     law = answer.jacobian
     ends = f"{notion.least:,}"
     if notion.least < notion.most:
@@ -118,7 +115,6 @@ def _sentence(answer: DataCapacity, notion: Notion) -> str:
 
 
 def _parts(answer: DataCapacity) -> list[tuple[str, list[ClaimLine]]]:
-    """The claims by the notion that they are about."""
     parts: dict[About, list[ClaimLine]] = {about: [] for about in NAMES}
     for claim, line in zip(answer.trace, lines(answer.trace), strict=True):
         parts[claim.about or _part(claim.id)].append(line)

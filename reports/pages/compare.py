@@ -68,7 +68,6 @@ def _exact(entry: Entry) -> str:
 
 
 def _proof(claim: Claim | None) -> str:
-    """Whether the proof stands, and the reason if not."""
     if claim is None:
         return ""
     if claim.level.holds:
@@ -77,7 +76,6 @@ def _proof(claim: Claim | None) -> str:
 
 
 def _hypotheses(entry: Entry) -> str:
-    """The names of the hypotheses by level."""
     by_level: dict[Level, list[str]] = {}
     for claim in entry.hypotheses:
         by_level.setdefault(claim.level, []).append(ids.hypothesis_name(claim.id) or claim.id)

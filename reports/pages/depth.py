@@ -62,7 +62,6 @@ def _row(answer: DepthCapacity, row: Row) -> dict[str, Any]:
 
 
 def _sentence(answer: DepthCapacity, row: Row) -> str:
-    """One row of the table, for a terminal."""
     (least, most), (needed, enough) = row.serves, row.heads
     ends = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     heads = f"{needed:,} or more heads" if enough is None else f"{needed:,} to {enough:,} heads"
@@ -75,7 +74,6 @@ def _sentence(answer: DepthCapacity, row: Row) -> str:
 
 
 def _by_layers(answer: DepthCapacity) -> str:
-    """The fewest layers of these heads, for a terminal."""
     need, enough = answer.fewest_layers
     heads = counted(answer.shape.heads, "head")
     if need is None:

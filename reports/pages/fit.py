@@ -27,7 +27,6 @@ def page_parts(fitted: Fitted) -> PageParts:
 
 
 def exhibits(fitted: Fitted) -> dict[str, Any]:
-    """The capacity law, and how each attempt went."""
     whole, near = fitted.law.whole, fitted.near
     return {
         "law": {
@@ -60,7 +59,6 @@ def _finite(x: float) -> float | None:
 
 
 def _shares(heads: Heads | None) -> tuple[float, ...]:
-    """The median, smallest and largest share of the carrier."""
     if heads is None:
         return ()
     return tuple(float(f(heads.share)) for f in (np.median, np.min, np.max))

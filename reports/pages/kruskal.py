@@ -52,7 +52,6 @@ def stored(vectors: Vectors) -> str:
 
 
 def _exhibits(answer: KruskalRank) -> dict[str, Any]:
-    """The search step by step, and the sample."""
     vectors, sampled = answer.data, answer.sampled
     return {
         "vectors": {

@@ -94,7 +94,6 @@ def _judged(audit: LayerAudit) -> dict[str, Any]:
 
 
 def _sentences(answer: LayerAnswer) -> Iterator[str]:
-    """Lines for a terminal: the rank, and the assumption."""
     audit, reading = answer.audit, answer.reading
     if audit is None:
         return

@@ -23,7 +23,6 @@ MARGIN = (
 
 
 def context(proof: Proof) -> dict[str, object]:
-    """The names that the template of blocks uses."""
     network = proof.network
     seed = getattr(proof.question, "seed", None)
     return {
@@ -81,7 +80,6 @@ def _tables(proof: Proof) -> Iterator[Table]:
 
 
 def _of_patterns(proof: Proof) -> dict[str, Sequence[object]]:
-    """The gap and the bound of each pattern of a retrieval."""
     if not isinstance(proof.built, Retrieval):
         return {}
     numbers = proof.trace[ClaimId("step.bound")].numbers

@@ -111,5 +111,4 @@ _FORMULAS: dict[type[Block], Callable[[Any, str, str], tuple[str, str]]] = {
 
 
 def _size(matrices: Iterable[fmpq_mat]) -> str:
-    """The shapes that occur, rows × columns."""
     return " or ".join(dict.fromkeys(rf"${m.nrows()}\times{m.ncols()}$" for m in matrices))

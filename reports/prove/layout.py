@@ -79,7 +79,6 @@ def _sorted(rows: list[list[_Node]], graph: nx.DiGraph) -> dict[_Node, float]:
 
 
 def _spread(row: Sequence[_Node]) -> list[tuple[_Node, float]]:
-    """Places for the nodes side by side, around the middle."""
     widths = [1.0 if isinstance(node, int) else _STAND_IN for node in row]
     left = -sum(widths) / 2
     return [(node, round(left + sum(widths[:k]) + widths[k] / 2, 4)) for k, node in enumerate(row)]

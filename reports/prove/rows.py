@@ -73,7 +73,6 @@ def promises(proof: Answer) -> list[Row]:
 
 
 def construction(proof: Proof, s: Setup) -> list[Row]:
-    """The construction in numbers: each quantity with its value."""
     data, theorem = proof.data, proof.construction.layer
     option = f" (--construction {notation(proof.question.construction)})"
     contexts = "one, shared by all examples" if data.shared else "one for each example"
@@ -103,7 +102,6 @@ def construction(proof: Proof, s: Setup) -> list[Row]:
 
 
 def _sizes(proof: Proof, layer: Layer) -> list[Row]:
-    """The bits of the longest numbers."""
     inner = [m for h in layer.heads for m in (h.key, h.query)]
     outer = [m for h in layer.heads for m in (h.value, layer.output) if m is not None]
     bits = {

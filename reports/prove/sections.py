@@ -29,7 +29,6 @@ _PAPER = "{mahdavi2024memorization,"
 
 
 def sections(proof: Proof) -> dict[str, object]:
-    """The names that the templates of these sections use."""
     built = proof.layer is not None or proof.network is not None
     trace, command = proof.trace, printable(proof.command)
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)

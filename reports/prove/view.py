@@ -68,7 +68,6 @@ def bundle(claim_ids: Iterable[ClaimId]) -> list[tuple[str, list[ClaimId]]]:
 
 
 def by_head(trace: ProofTrace) -> dict[int, list[Claim]]:
-    """The claims about each head, in the order of the trace."""
     claims: dict[int, list[Claim]] = {}
     for claim in trace:
         if head := head_and_step(claim.id):

@@ -35,7 +35,6 @@ class ClaimLine:
 
 
 def lines(claims: Iterable[Claim]) -> list[ClaimLine]:
-    """The lines of these claims, in the order of their trace."""
     trace = ProofTrace(claims)
     return [
         ClaimLine(

@@ -24,5 +24,4 @@ class Drawing:
 
 
 def svgs(pictures: Mapping[str, Picture]) -> dict[str, bytes]:
-    """Each picture as SVG, by the same name."""
     return {name: picture._repr_svg_().encode() for name, picture in pictures.items()}

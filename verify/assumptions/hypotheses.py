@@ -112,7 +112,6 @@ def _compared(
     found: str,
     source: str,
 ) -> Claim:
-    """The claim of a comparison of integers."""
     return Claim.checked(
         claim_id,
         statement,
@@ -247,7 +246,6 @@ def _by_all_subsets(data: Dataset, k: int, claim_id: ClaimId) -> Claim:
 
 
 def _by_bound(data: Dataset, k: int, claim_id: ClaimId, bound: RankBound) -> Claim:
-    """The claim that a bound on the Kruskal rank decides."""
     numbers: dict[str, Any] = {"method": bound.method}
     if bound.dependency is not None:
         examples = bound.dependency.indices
@@ -371,7 +369,6 @@ def _independent(rows: ExactArray) -> bool:
 
 
 def _between(examples: Sequence[int], queries: ExactArray) -> dict[str, Any]:
-    """The relation between dependent queries, as a witness."""
     pairs = zip(examples, _coefficients(queries[list(examples)]), strict=True)
     terms = [(t, c) for t, c in pairs if c != "0"]
     return {"examples": [t for t, _ in terms], "coefficients": [c for _, c in terms]}

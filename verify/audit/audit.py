@@ -103,7 +103,6 @@ def methods_of(question: Audit) -> tuple[Construction, ...]:
 def _conclusion(
     about: Sequence[Claim], judged: Claim, cases: Sequence[edge_cases.CaseVerdict]
 ) -> Claim:
-    """The claim that every examined case has the required outcome."""
     count = len({x.case for x in cases})
     comes = "comes out as it" if count == 1 else "come out as they"
     statement = f"The {counted(count, 'bundled edge case')} {comes} must."

@@ -53,13 +53,11 @@ class Sharpened:
 
     @property
     def used(self) -> str:
-        """The steps that rest on it."""
         steps = self.construction.steps.items()
         return ", ".join(name for name, step in steps if self.hypothesis in step.rests_on)
 
     @property
     def words(self) -> str:
-        """The result in words."""
         if self.broken is not None:
             return f"{self.broken.id} breaks"
         if not self.tried:

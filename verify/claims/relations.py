@@ -215,7 +215,6 @@ def _zipped(a: Any, b: Any, place: tuple[int, ...]) -> Iterator[tuple[tuple[int,
 
 
 def _nested(value: Any) -> Any:
-    """Lists of numbers, or one number."""
     if isinstance(value, _MATRICES):
         return value.tolist()
     if isinstance(value, list | tuple):

@@ -52,7 +52,6 @@ class Entry:
 
     @property
     def reason(self) -> str:
-        """Why it does not hold."""
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
@@ -67,7 +66,6 @@ class Entry:
 
     @property
     def written(self) -> bool:
-        """Whether all numbers are written, so that the bits are known."""
         return "bits in all" in self.costs
 
 

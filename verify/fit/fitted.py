@@ -111,7 +111,6 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
 
 
 def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]:
-    """The content of the file, or None and the reason."""
     if not near.holds:
         return None, "nothing was shown"
     unknowns = len(near.unknowns)

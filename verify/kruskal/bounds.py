@@ -41,13 +41,11 @@ class RankBound:
     assumed: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
         witness = None if self.dependency is None else self.dependency.as_dict()
         return asdict(self) | {"level": self.level.value, "dependency": witness}
 
 
 def witnessed(dependency: Relation, method: str, **numbers: Any) -> RankBound:
-    """The upper bound that a dependent set proves."""
     s = dependency.size
     what = "One vector is zero" if s == 1 else f"{s} of the vectors are dependent"
     return RankBound("upper", s - 1, method, f"{what}.", dependency=dependency, numbers=numbers)
@@ -95,7 +93,6 @@ class Interval:
         return False if k > self.upper.value else None
 
     def line(self) -> str:
-        """The interval as a line for a terminal."""
         latest = self.trail[-1].method
         return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
 
@@ -116,7 +113,6 @@ class Interval:
         return replace(self, lower=lower, upper=upper, trail=(*self.trail, bound))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able form."""
         return {
             "lower": self.lower.as_dict(),
             "upper": self.upper.as_dict(),

@@ -19,9 +19,7 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """The work that remains, at least 0."""
         return max(0.0, self.work - self.charged)
 
     def charge(self, nominal: float) -> None:
-        """Count work done."""
         self.charged += nominal

@@ -98,7 +98,6 @@ def _rank(vectors: Vectors, interval: Interval) -> Claim:
 
 
 def _every(vectors: Vectors, k: int, interval: Interval) -> Claim:
-    """The claim that every k of the vectors are independent."""
     low, high = interval.lower, interval.upper
     statement = f"{every(k, vectors.N, 'vector')}."
     independent = interval.answers(k)

@@ -191,7 +191,6 @@ def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _circuits(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Circuits, with all the work that remains."""
     yield from circuits.small_circuits(
         search.vectors,
         below=interval.upper.value + 1,

@@ -186,7 +186,6 @@ def _not_an_instance(
 
 
 def _matrix(matrix: fmpq_mat) -> DomainMatrix:
-    """The same matrix in SymPy, over QQ."""
     rows = [[QQ(int(x.p), int(x.q)) for x in row] for row in matrix.tolist()]
     return DomainMatrix(rows, (matrix.nrows(), matrix.ncols()), QQ)
 

@@ -78,7 +78,6 @@ class Run(Task):
         return self.value_width < self.data.m
 
     def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
-        """The layer that was built, for the report."""
         data, construction, theorem = self.data, self.construction, self.theorem
         heads = len(built.layer.heads) if built else self.request.heads
         width = built.head_width if built else self.request.head_width

@@ -36,7 +36,6 @@ class Option:
 
 
 def option(default: Any, rule: Rule, help: str, *, repeats: bool = True, **rest: Any) -> Any:
-    """A field of a record of options."""
     meaning = Option(rule, help, default, repeats)
     return field(default=default, metadata={"option": meaning}, **rest)
 
@@ -86,7 +85,6 @@ class Question(Options):
 
     @property
     def unlabelled(self) -> bool:
-        """Whether the data need no labels."""
         return False
 
     def settings(self) -> dict[str, Any]:

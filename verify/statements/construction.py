@@ -105,7 +105,6 @@ class Sizes:
 
 
 def heads_of(network: Network) -> int:
-    """The number of heads in all blocks."""
     return sum(len(block.heads) for block in network.leaves if isinstance(block, Attention))
 
 

@@ -117,7 +117,6 @@ def _hypotheses(task: Task, errors: ErrorsOf) -> list[Claim]:
 
 
 def _of_groups(task: Task, built: BuiltLayer) -> list[Claim]:
-    """The hypotheses about the groups."""
     some = (x for x in task.construction.hypotheses.values() if isinstance(x, Known))
     return [claim for hypothesis in some for claim in hypothesis.of_groups(task, built)]
 

@@ -59,7 +59,6 @@ def method(name: str) -> Construction:
 
 
 def known(name: str) -> Construction | None:
-    """The registered construction of this name, if there is one."""
     return _registered.get(name)
 
 
@@ -74,7 +73,6 @@ def network_methods() -> tuple[Construction, ...]:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all registered constructions."""
     return tuple(_registered)
 
 

@@ -123,7 +123,6 @@ class View:
 
     @cached_property
     def cache(self) -> dict[str, Any]:
-        """Results that steps share, by name."""
         return {}
 
     @cached_property

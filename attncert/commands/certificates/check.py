@@ -82,7 +82,6 @@ def _compared(folder: str, limit_seconds: float) -> Compared:
 
 
 def _with_hint(verdict: Verdict) -> Verdict:
-    """Point to the fast check, if it knows the claim."""
     from attncert.verify.checking.fast.check import FAST_CLAIMS
 
     if verdict.claim not in FAST_CLAIMS or "--fast" in verdict.message:

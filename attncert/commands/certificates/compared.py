@@ -109,7 +109,6 @@ def _few(names: list[str]) -> str:
 
 
 def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float) -> list[str]:
-    """The files of the report that differ from those written again."""
     by = certificate["produced_by"]
     if by.get("version") != version("attncert"):
         raise _Apart(f"it is of another version, {printable(by.get('version'), 20)}")

@@ -36,11 +36,9 @@ class Case:
 
     @property
     def fits(self) -> bool:
-        """Whether the heads can place the examples."""
         return len(self.queries) <= self.heads * (self.r - 1) + 1
 
     def without(self, t: int) -> Self:
-        """The case without example t."""
         contexts = np.delete(self.contexts, t, axis=0) if len(self.contexts) > 1 else self.contexts
         return replace(self, contexts=contexts, queries=np.delete(self.queries, t, axis=0))
 
@@ -49,7 +47,6 @@ class Case:
         return min(self.contexts.shape[1], self.width)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able."""
         return {
             "H": self.heads,
             "d_h": self.width,

@@ -58,7 +58,6 @@ class Failure:
         return f"{drawn}; smallest: {self.smallest_reason}"
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able: as drawn, and as shrunk."""
         return {
             "reason": self.sentence,
             "drawn": self.case.as_dict(),
@@ -85,7 +84,6 @@ class AttackAnswer(Answer):
 
     @property
     def counts(self) -> str:
-        """The number of cases of each sort."""
         built, outside = self.built.total(), self.outside.total()
         return f"Built as promised: {built:,}; nothing promised: {outside:,}"
 
@@ -192,7 +190,6 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
 
 
 def owed(construction: Construction, data: Dataset) -> bool:
-    """Whether the construction owes a result for these data."""
     if construction.layer is not None and construction.layer.owes is not None:
         return construction.layer.owes(data)
     return all(level.holds for level in levels_of_hypotheses(construction, data).values())

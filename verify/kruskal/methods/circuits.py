@@ -83,7 +83,6 @@ def small_circuits(
 
 
 def nominal_seconds(N: int, d: int, depth: int) -> float:
-    """The nominal seconds of one basis on one thread."""
     r = min(N, d)
     points = sum(math.comb(N - r, j - 1) for j in range(2, depth + 1))
     return 4e-3 + 2 * _FLOP * N * d * r + _POINT * points

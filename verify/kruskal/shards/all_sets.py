@@ -104,7 +104,6 @@ _PREPARED: dict[tuple[AllSets, int], exhaustive.Look] = {}
 
 
 def _prepared(search: AllSets, table: AnyArray, seed: int) -> exhaustive.Look:
-    """The search of this process."""
     with _LOCK:
         if (search, seed) not in _PREPARED:
             _PREPARED.clear()

@@ -55,7 +55,6 @@ class Samples:
 
     @property
     def independent(self) -> int:
-        """The number of subsets proved independent."""
         return self.counts["independent"]
 
     @property
@@ -135,7 +134,6 @@ def is_record(record: Any, vectors: Vectors, names: Collection[str]) -> bool:
 
 
 def totals(records: Iterable[Record]) -> Counter[str]:
-    """The counts of some shards, together."""
     counts = Counter[str]()
     for each in records:
         counts.update(each["counts"])

@@ -123,7 +123,6 @@ _PREPARED: dict[Sampler, IndependenceTester] = {}
 
 
 def _prepared(sampler: Sampler, table: AnyArray) -> IndependenceTester:
-    """The tester of this process."""
     with _LOCK:
         if sampler not in _PREPARED:
             _PREPARED.clear()

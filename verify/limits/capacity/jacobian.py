@@ -160,7 +160,6 @@ def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
 def _rank(
     data: Dataset, sizes: Sizes, question: Capacity, enough: int, progress: StageProgress
 ) -> tuple[JacobianRank, Layer]:
-    """The largest rank of a few draws, and the weights."""
     best: tuple[JacobianRank, Layer] | None = None
     xp = choose_device(question.device).namespace
     for draw in range(_DRAWS):

@@ -62,7 +62,6 @@ class Labelling:
 
     @property
     def best(self) -> Trial | None:
-        """The trial with the largest rank."""
         return max(self.trials, key=lambda trial: trial.rank.rank, default=None)
 
     @property

@@ -78,7 +78,6 @@ def best_partition(
 def _maximum(
     data: Dataset, groups: Groups, usable: Sequence[int], sizes: Sizes, parts: Sequence[Part]
 ) -> Claim:
-    """The claim that no more can be placed: proved if the upper bound says so."""
     placed = {t for group in groups for t in group}
     most = sum(part.most for part in parts)
     if len(placed) == len(usable):
@@ -141,7 +140,6 @@ def memorizes(
 
 
 def _independent_contexts(data: Dataset) -> list[int]:
-    """Examples whose context has rank n."""
     if data.n > data.d:
         return []
     every = (data.contexts[t].integer_matrix() for t in range(len(data.contexts)))

@@ -49,7 +49,6 @@ def launch_bound(threads: int) -> int:
 
 
 def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
-    """Options of NVRTC other than the architecture."""
     return f"-DPANEL={WIDTH}", f"-DPER_THREAD={per_thread}", f"-DTHREADS={bound}"
 
 

@@ -96,7 +96,6 @@ def layer_rank(
 
 
 def _rank(data: Dataset, layer: Layer, p: int, width: int, xp: Any, progress: Progress) -> int:
-    """Rank modulo p."""
     rows = FeatureRows(data, layer, p, width=width, xp=xp)
     elimination = Elimination(rows.columns, p)
     step = rows_at_once(data, layer)

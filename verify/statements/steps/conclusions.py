@@ -107,7 +107,6 @@ def _rank_in_blocks(
 
 
 def reduction() -> Claim:
-    """The claim of step 1: a full rank is enough."""
     return Claim(
         ids.REDUCTION,
         "If $\\operatorname{rank}Z=T$ and $d_v\\ge m$, every labelling is interpolated by some "

@@ -104,7 +104,6 @@ def logits(at: View, number: int) -> Table:
 
 
 def weights_of(at: View, number: int) -> Head:
-    """Key and query of a head."""
     head: Head = at.built.layer.heads[number - 1]
     return head
 

@@ -163,5 +163,4 @@ def _placed(inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int) -> 
 
 
 def counts(contexts: tuple[Spectrum, ...]) -> dict[str, int]:
-    """The number of sets of each standing."""
     return dict(Counter(spectrum.standing.value for spectrum in contexts))

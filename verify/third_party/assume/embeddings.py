@@ -164,7 +164,6 @@ def _positive(manifest: Mapping[str, Any], key: str) -> int:
 
 
 def _provenance(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """The provenance as printable text."""
     provenance = manifest.get("provenance", {})
     if not isinstance(provenance, dict) or len(provenance) > _MOST_TEXTS:
         must = f"an object of at most {_MOST_TEXTS} texts"

@@ -62,7 +62,6 @@ class LayerInputs:
         return cls(queries, tokens, None, None, (), lambda: iter(()), {})
 
     def take(self, count: int) -> LayerInputs:
-        """The first `count` inputs."""
         numbers = tuple(i for i in self.with_context if i < count)
         some = replace(
             self,
