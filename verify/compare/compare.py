@@ -20,7 +20,6 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.outputs import memorized as claims
 from attncert.verify.prove.prove import prove
-from attncert.verify.provenance.conclusion import about_data
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove
 from attncert.verify.statements import registry
@@ -212,11 +211,11 @@ def _conclusion(data: Dataset, table: list[Entry], distinct: Claim) -> Claim:
         verb = "memorizes" if len(exact) == 1 else "memorize"
         statement = f"{share} {verb} {every} exactly: {names}."
         on = tuple(entry.claim.id for entry in exact)
-        return about_data(data, ids.COMPARISON, statement, Level.PROVED, rests_on=on)
+        return Claim(ids.COMPARISON, statement, Level.PROVED, rests_on=on)
     level = Level.UNDECIDED if distinct.level.holds else Level.REFUTED
     reason = "each construction fails, for the reason given with it"
     if not distinct.level.holds:
         reason = "no function has these labels: two equal examples have different ones"
     witness = {"reason": reason, **(distinct.witness or {})}
     statement = f"A construction memorizes {every} exactly."
-    return about_data(data, ids.COMPARISON, statement, level, witness=witness)
+    return Claim(ids.COMPARISON, statement, level, witness=witness)

@@ -97,7 +97,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
     if question.layers == 1 and (excluded := _limits(data, question.heads, value_width)):
         provenance = produced_by(question.line(), question.seed)
         certificate = tied_certificate(data, provenance)
-        claims = [*data.origin.claims(data), *excluded]
+        claims = in_words_of(data, excluded)
         return search.answer(claims, certificate, "a rank of labels has no file")
     if beyond := _beyond(search.law, question, data.T, value_width):
         return search.answer([_undecided(data, beyond)], None, "nothing was shown")

@@ -96,9 +96,8 @@ def _of_layer(run: Run, statements: Judged) -> Proof:
     if tuple(run.construction.claims) != (Exact(),):
         must = "[Exact()] for a layer, whose values are solved for"
         raise InputError("construction: claims", must, run.construction.claims)
-    origin = run.data.origin.claims(run.data)
     wide = timed(partial(hypotheses.value_width, run.data, run.value_width))
-    claims = [*origin, wide, *statements.claims]
+    claims = [wide, *statements.claims]
     try:
         built = stages.require_values(run, statements)
     except HypothesisFails as failure:

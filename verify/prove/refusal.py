@@ -31,7 +31,7 @@ from attncert.verify.limits.partition.claims import best_partition
 from attncert.verify.limits.tightness.certificate import tied_certificate
 from attncert.verify.limits.tightness.limits import impossible, limits
 from attncert.verify.prove.run import Run
-from attncert.verify.provenance.conclusion import about_data
+from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.statements.known import capacity
 from attncert.verify.statements.steps import conclusions
 
@@ -64,7 +64,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         data=data,
         construction=run.construction,
         setup=run.setup(),
-        trace=ProofTrace(claims),
+        trace=ProofTrace(in_words_of(data, claims)),
         conclusion=ids.MEMORIZATION,
         certificate=tied_certificate(data, made_by) if tied else None,
         versions=versions(),
@@ -143,8 +143,7 @@ def _left_open(
             "(--construction generic searches for some)."
         )
     what = "The construction does not apply" if failure.decided else "No layer was completed"
-    return about_data(
-        data,
+    return Claim(
         ids.MEMORIZATION,
         f"{what}: {failure.reason}. {rest}",
         Level.NOT_APPLICABLE if failure.decided else Level.UNDECIDED,

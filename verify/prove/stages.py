@@ -33,6 +33,7 @@ from attncert.verify.outputs.multiprecision import multiprecision
 from attncert.verify.outputs.rational import rational
 from attncert.verify.prove.run import Run
 from attncert.verify.prove.summaries import summaries
+from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.statements.judged import Judged
@@ -218,7 +219,7 @@ def proof_of(run: Run, built: BuiltLayer, outcome: Outcome, claims: list[Claim])
     question = run.question
     blocks = conclusions.in_blocks(data, built.layer, question.device)
     device = choose_device(question.device) if blocks else None
-    trace = ProofTrace(claims)
+    trace = ProofTrace(in_words_of(data, claims))
     file = outcome.certificate if trace.standing(ids.MEMORIZATION).holds else None
     return Proof(
         question=question,

@@ -4,28 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId
-
-
-def about_data(
-    data: Dataset,
-    claim_id: ClaimId,
-    statement: str,
-    level: Level,
-    *,
-    rests_on: tuple[ClaimId, ...] = (),
-    **rest: Any,
-) -> Claim:
-    """The claim, with the words of the data's origin; if it holds, it also rests on the claims of
-    the origin."""
-    origin = data.origin
-    premises = origin.premises if level.holds else ()
-    words = statement + origin.words(data)
-    return Claim(claim_id, words, level, rests_on=(*rests_on, *premises), **rest)
+from attncert.verify.claims.evidence import Claim
 
 
 def in_words_of(data: Dataset, claims: Sequence[Claim]) -> list[Claim]:

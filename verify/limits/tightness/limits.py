@@ -26,7 +26,6 @@ from attncert.verify.limits.capacity.jacobian import uppers
 from attncert.verify.limits.tightness.columns import column_bound
 from attncert.verify.limits.tightness.relations.probes import best_rank, enough
 from attncert.verify.limits.tightness.relations.rows import row_bound, row_relations
-from attncert.verify.provenance.conclusion import about_data
 from attncert.verify.rank import rational
 
 MOST_FEATURES = 20_000  # T·H·d up to which weights are drawn
@@ -114,8 +113,7 @@ def impossible(
         else f"Universal memorization: some keys and queries of {count}, of any width, serve every "
         f"labelling of {counted(data.T, 'example', 'these')}."
     )
-    return about_data(
-        data,
+    return Claim(
         ids.MEMORIZATION,
         statement,
         Level.REFUTED,

@@ -19,7 +19,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.features import features
-from attncert.verify.provenance.conclusion import about_data
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.whole_layer.layer import layer_rank
 
@@ -156,8 +155,7 @@ def interpolates(
         source="ours",
     )
     level = Level.PROVED if exact else Level.UNDECIDED
-    answer = about_data(
-        data,
+    answer = Claim(
         ids.MEMORIZATION,
         _outputs(data) + _uncertified(uncertified) + (above and f" Certified: {above}."),
         Level.REFUTED if against else level,
@@ -177,8 +175,7 @@ def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Clai
     return [
         _no_readout(bits, why),
         universal(),
-        about_data(
-            data,
+        Claim(
             ids.MEMORIZATION,
             "The features have full rank $T$ over $\\mathbb{Q}$: $ZV=Y$ has a solution for every "
             "$Y$. By claim reduction (kernel) every labelling of these examples is then memorized."
@@ -197,8 +194,7 @@ def too_long(data: Dataset, bits: int, narrow: bool = False) -> list[Claim]:
     return [
         _no_readout(bits, too_long_to_compute(bits)),
         universal(narrow=narrow),
-        about_data(
-            data,
+        Claim(
             ids.MEMORIZATION,
             _outputs(data),
             Level.UNDECIDED,
