@@ -47,10 +47,13 @@ def least(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
             ends[h + 1] = c
         else:
             larger[h + 1] = c
-    more = " In heads with a larger $c$ the rank was not certified at less." if larger else ""
+    every, more = "every head", ""
+    if larger:
+        every = f"every head but {', '.join(map(str, larger))}"
+        more = " In these $c$ is larger, because the rank was not certified at less."
     return Claim.checked(
         ids.SATURATION_LEAST,
-        f"In every head that has earlier examples $c$ is the least positive whole number with "
+        f"In {every} that has earlier examples $c$ is the least positive whole number with "
         f"$1-p<2^{{-{bits}}}$ for all of them: at one less (if that is positive) some example "
         f"falls short.{more}",
         not wrong,

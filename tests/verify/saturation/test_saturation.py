@@ -143,6 +143,7 @@ def test_a_larger_c_than_the_least_is_named() -> None:
     claim = least(DATA, replace(built(0), heads=tuple(heads), layer=layer), 6)
     assert claim.level is Level.PROVED
     assert claim.numbers["larger for the rank"] == f"head 2: {record.c + 1}"
+    assert claim.statement.startswith("In every head but 2 that has earlier examples")
 
 
 def test_another_row_is_refuted() -> None:
