@@ -203,14 +203,6 @@ def test_the_report_says_what_each_block_is_for(name: str) -> None:
         assert f"`step.{step}`**: proved" in page
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_byte_for_byte(name: str) -> None:
-    data = DEGENERATE["on a line"]
-    first, second = (report(proved(data, name, seed=5)).files for _ in range(2))
-    assert {**first, "timings.json": b""} == {**second, "timings.json": b""}
-    assert proved(data, name, seed=5).built is not None
-
-
 ONE = fmpq_mat(1, 1, [1])
 STEP = FeedForward(ONE, fmpq_mat(1, 1, [fmpq(-1, 2)]), activation="threshold")
 BELOW = FeedForward(ONE, fmpq_mat(1, 1, [-2]), activation="relu")
