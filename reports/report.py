@@ -21,7 +21,7 @@ FILES = (
     PAGE, HTML_PAGE, "answer.json", "timings.json", "certificate.json",
     "certificate-every-labelling.json", "certificate-some-labellings.json",
     "certificate-data.json", "certificate-data.npz",
-    "references.bib", "tables.tex",  # tables.tex: of earlier reports
+    "references.bib",
 )  # fmt: skip
 _AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
 FIGURES = (

@@ -22,7 +22,7 @@ differences of logits, so if these are large the search ends undecided and says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -49,15 +49,12 @@ MAX_SPREAD = 4096  # the largest logit range of an example, in units of ln 2
 _DRAWS = 128  # directions u tried
 
 
-def build(
-    data: Dataset, seed: int = 0, reader: Callable[..., LineNetwork] = relu.build
-) -> LineNetwork:
+def build(data: Dataset, seed: int = 0) -> LineNetwork:
     """A block that appends (1, 0), attention with a skip connection, and ReLUs that read labels off
     the line of the new queries (e, 1, z): exact.
 
-    reader: `build` of relu.py, two_layers.py or bits.py. Raises HypothesisFails for equal queries
-    and frequencies of tokens with different labels; it is undecided if logits up to 4096 do not
-    tell the examples apart.
+    Raises HypothesisFails for equal queries and frequencies of tokens with different labels; it is
+    undecided if logits up to 4096 do not tell the examples apart.
 
     >>> data = Dataset.of([[[0], [1]], [[1], [1]]], [[5], [5]], [2, "1/3"])
     >>> build(data).network.outputs(data).entries()
@@ -71,7 +68,7 @@ def build(
         *_, states = Network(front).states(data)
         if conflict(hashed(states.queries), data.label_matrix) is None:
             inputs = Inputs.merged("query", states.queries, data.label_matrix)
-            own = reader(inputs, seed)
+            own = relu.build(inputs, seed)
             return LineNetwork(Network((*front, *own.network.blocks)), own.line, len(front))
     reason = f"no head with logits up to {MAX_SPREAD} was found that tells the examples apart"
     raise HypothesisFails("search", reason, {}, decided=False)

@@ -22,7 +22,7 @@ from attncert.reports.report import MARK, Report, is_report_file
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}
-OLD = {"report.md": f"{MARK}\nold".encode(), "tables.tex": b"old"}
+OLD = {"report.md": f"{MARK}\nold".encode(), "references.bib": b"old"}
 
 
 def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
@@ -56,7 +56,7 @@ def test_a_report_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
     write_folder(out, OLD)
     names = ["figures/graph.svg", "report.html", "report.md"]
     assert write_folder(out, REPORT) == [out / name for name in names]
-    assert contents(out) == complete(REPORT)  # tables.tex of the old one is gone
+    assert contents(out) == complete(REPORT)  # references.bib of the old one is gone
     assert [p.name for p in out.parent.iterdir()] == ["report"]
 
 

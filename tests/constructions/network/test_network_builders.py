@@ -189,13 +189,12 @@ def test_bits_overtake_the_hidden_layer() -> None:
     assert long.parameters < flat.parameters / 2 and long.bits < 4 * flat.bits
 
 
-@pytest.mark.parametrize("reader", [relu, two_layers, bits])
-def test_attention_reads_the_context(reader: Any) -> None:
+def test_attention_reads_the_context() -> None:
     """Token means agree, frequencies do not; neither query nor context alone distinguishes the
     examples."""
     contexts = [[[-1], [1]], [[0], [0]], [[-2], [2]], [[0], [0]]]
     data = Dataset.of(contexts, [[1], [1], [1], [2]], [1, 2, "1/3", 4])
-    record = attention_relu.build(data, reader=reader.build)
+    record = attention_relu.build(data)
     assert wrong(blocks(record.network), data) == []
     (head,) = record.network.blocks[1].heads
     (u,) = map(int, head.value.entries())

@@ -17,7 +17,6 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64
 from attncert.verify.rank.engines import devices
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.modular import IndependenceTester
-from attncert.verify.rank.whole_layer import streaming
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
 P = PRIMES_FLOAT64[0]
@@ -58,13 +57,6 @@ def test_every_block_raises_the_rank_by_what_flint_says(
     for a, b in zip(here._panels, strict._panels, strict=True):
         assert np.array_equal(a.rows, np.asarray(b.rows))
         assert np.abs(a.rows).max(initial=0) <= p / 2 + 4
-
-
-def _rank(matrix: np.ndarray) -> int:
-    elimination = Elimination(matrix.shape[1], P)
-    for start in range(0, len(matrix), streaming.HEIGHT):
-        elimination.add(matrix[start : start + streaming.HEIGHT])
-    return elimination.rank
 
 
 TABLE = [[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [1.0, 3.0, 1.0]]
