@@ -77,7 +77,7 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
             "provenance": dict(inputs.provenance),
         },
         "rank": answer.rank,
-        "interval": answer.interval.as_dict(),
+        "interval": answer.interval,
         "samples": [sample.as_dict() for sample in answer.samples.values()],
         "contexts": counts(answer.contexts),
         "subsets": {str(k): counts(spectra) for k, spectra in answer.subsets.items()},

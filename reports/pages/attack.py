@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from attncert.reports.page_parts import PageParts
 from attncert.verify.audit.attack.search import AttackAnswer
 
 
 def page_parts(answer: AttackAnswer) -> PageParts:
-    return PageParts("attack.md.j2", {}, exhibits(answer), more=tuple(_sentences(answer)))
-
-
-def exhibits(answer: AttackAnswer) -> dict[str, Any]:
-    """Counts by kind in alphabetical order, and the failure as drawn and shrunk."""
-    failure = answer.failure
-    return {
-        "stop": answer.stop,
-        "built": dict(sorted(answer.built.items())),
-        "outside": dict(sorted(answer.outside.items())),
-        "failure": None if failure is None else failure.as_dict(),
-    }
+    names = ("stop", "built", "outside", "failure")
+    exhibits = {name: getattr(answer, name) for name in names}
+    return PageParts("attack.md.j2", {}, exhibits, more=tuple(_sentences(answer)))
 
 
 def _sentences(answer: AttackAnswer) -> Iterator[str]:

@@ -60,7 +60,7 @@ def _exhibits(answer: KruskalRank) -> dict[str, Any]:
             "d": vectors.d,
             "stored as": stored(vectors),
         },
-        "interval": answer.interval.as_dict(),
+        "interval": answer.interval,
         "sampled": None if sampled is None else sampled.as_dict(),
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb
 
 from attncert.constructions.arrays import FloatArray
-from attncert.constructions.numerals import numeral, short
+from attncert.constructions.numerals import short
 from attncert.reports.page_parts import PageParts
 from attncert.reports.prove.blocks import MARGIN
 from attncert.reports.prove.heat_map import heat_map
@@ -53,7 +53,7 @@ def _figures(audit: LayerAudit | None) -> dict[str, Picture]:
 
 
 def exhibits(answer: LayerAnswer) -> dict[str, Any]:
-    """How the layer was read, the errors, and the numbers of each head."""
+    """How the layer was read, and the numbers of each head; the claims have the errors."""
     stored, attention, audit = answer.weights, answer.attention, answer.audit
     read = {
         "dtype": stored.dtype,
@@ -64,33 +64,7 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
         "scale": attention.scale,
         "masked": answer.masked,
     }
-    if audit is None:
-        return read
-    return read | {
-        "tolerance": None if audit.limit.bound is None else numeral(audit.limit.bound),
-        "each output": audit.limit.must,
-        "error": audit[ids.LAYER_ERROR].numbers["error"],
-        "errors": audit.errors,
-        "singular value": [audit.sigma.lower, audit.sigma.upper],
-        "heads": [
-            {
-                "rank of M": head.rank,
-                "peaks": head.peaks,
-                "saturated": head.saturated,
-                "error without it": head.without,
-                "gives most to": list(head.gives),
-            }
-            for head in audit.heads
-        ],
-        **_judged(audit),
-    }
-
-
-def _judged(audit: LayerAudit) -> dict[str, Any]:
-    """The examples that do not satisfy the limit, or may not; and the margins, if required."""
-    numbers = audit[ids.LAYER_MEMORIZES].numbers
-    margins = {key: numbers[key] for key in ("margin", "example", "margins") if key in numbers}
-    return {"failing": numbers["beyond"], "undecided": numbers["open"], **margins}
+    return read if audit is None else read | {"limit": audit.limit, "heads": audit.heads}
 
 
 def _sentences(answer: LayerAnswer) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
         "data": about(proof.data),
-        "setup": setup.as_dict() | dict(proof.data.origin.settings),
+        "setup": asdict(setup) | dict(proof.data.origin.settings),
         "groups": proof.groups,
         "heads": _heads(proof),
         "failures": [claim.id for claim in failing],

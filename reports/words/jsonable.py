@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +15,6 @@ from flint import fmpq, fmpz
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.numerals import MOST_JSON_BITS, numeral
-from attncert.verify.claims.evidence import Level
 
 
 def readable_json(obj: Any) -> bytes:
@@ -23,10 +24,11 @@ def readable_json(obj: Any) -> bytes:
 
 
 def jsonable(x: Any) -> Any:
-    """Plain JSON values; a value that JSON cannot hold exactly becomes a string.
+    """Plain JSON values; a value that JSON cannot hold exactly becomes a string, and a record an
+    object with its fields.
 
-    >>> jsonable({"a": (1, float("-inf")), 2: Level.PROVED, "b": fmpz(7)})
-    {'a': [1, '-inf'], '2': 'proved', 'b': '7'}
+    >>> jsonable({"a": (1, float("-inf")), 2: fmpz(7), "b": Fraction(1, 3)})
+    {'a': [1, '-inf'], '2': '7', 'b': '1/3'}
     """
     if x is None or isinstance(x, bool | str):
         return x
@@ -40,8 +42,10 @@ def jsonable(x: Any) -> Any:
         return {str(key): jsonable(entry) for key, entry in x.items()}
     if isinstance(x, Sequence | np.ndarray):
         return [jsonable(entry) for entry in x]
-    if isinstance(x, Level):
+    if isinstance(x, Enum):
         return x.value
+    if is_dataclass(x):
+        return {field.name: jsonable(getattr(x, field.name)) for field in fields(x)}
     if isinstance(x, Fraction | fmpz | fmpq):
         return numeral(x)
     return str(x)

@@ -43,12 +43,6 @@ class Setup:
     def __repr__(self) -> str:
         return in_brief(self, self.construction, claim=self.claim, heads=self.heads)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        named = ("construction", "claim", "heads", "head_width", "value_width", "capacity",
-                 "parameters", "device", "regrouped")  # fmt: skip
-        return {name: getattr(self, name) for name in named}
-
 
 @dataclass(frozen=True)
 class HeadSummary:

@@ -111,12 +111,3 @@ class Interval:
         if lower.value > upper.value:
             raise Contradiction(f"bounds contradict: {lower.as_dict()}, {upper.as_dict()}")
         return replace(self, lower=lower, upper=upper, trail=(*self.trail, bound))
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "lower": self.lower.as_dict(),
-            "upper": self.upper.as_dict(),
-            "decided": self.decided,
-            "trail": [bound.as_dict() for bound in self.trail],
-            "stopped": self.stopped,
-        }

@@ -70,7 +70,7 @@ def test_the_planted_set_is_found_and_anyone_can_check_it(
     }
     found = json.loads((out / "answer.json").read_text())
     upper = found["exhibits"]["interval"]["upper"]
-    assert upper["value"] == 3 and upper["dependency"]["coefficients"] == ["1", "1", "1", "-1"]
+    assert upper["value"] == 3 and upper["dependency"]["coefficients"] == [1, 1, 1, -1]
     assert attncert.main(["check", str(out / "certificate.json")]) == 0
     checker = [sys.executable, "-I", "-S", str(out / "checker")]
     words = [*checker, str(out / "certificate.json")]

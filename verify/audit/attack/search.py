@@ -57,13 +57,6 @@ class Failure:
         drawn = f"case {self.number} ({self.case.kind}): {self.reason}"
         return f"{drawn}; smallest: {self.smallest_reason}"
 
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "reason": self.sentence,
-            "drawn": self.case.as_dict(),
-            "smallest": self.smallest.as_dict(),
-        }
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AttackAnswer(Answer):
