@@ -6,7 +6,7 @@ Two ways to find one are compared by their probability of detection per second:
   C(N - s, k - s)/C(N, k); times the rate at which subsets are certified, measured here;
 - circuits: bases drawn until the planted set is found and proved, measured over seeds; the time
   is summed over all runs, those that found nothing within the limit included, and
-  found/seconds is the rate. Beside it stands the probability per basis by the hypergeometric
+  found/seconds is the rate. The next column is the probability per basis by the hypergeometric
   formula.
 
     python benchmarks/rank_detection.py [--quick] [--threads N] [--out FILE]

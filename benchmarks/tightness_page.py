@@ -1,7 +1,7 @@
 """The cases of docs/gallery/tightness: bounds on memorization, and what reaches or exceeds them.
 
 A case keeps *universal* memorization (one choice of keys and queries for all labels) apart from
-the *given labels*, and carries a layer with a certificate where one shows what is claimed.
+the *given labels*, and carries a layer with a certificate if that shows what is claimed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def render(cases: Sequence[Case]) -> dict[str, bytes]:
 
 
 def given_labels(examples: int = 4, seed: int = 0) -> Case:
-    """Any labels of T independent queries, by one head of width one, above the universal bound.
+    """One head of width one gives T independent queries any labels, above the universal bound.
 
     n = 2, H = d_h = d_v = m = 1, one shared context, labels 5q/(q + 1) with q = 2^k for each query:
     with the first weight q/(q + 1) the layer outputs them, and its logits are k in units of ln 2.

@@ -259,7 +259,7 @@ def epsilon2(data):  # ε²
 
 
 def contextual(at):
-    """All pairs of tokens that differ, or stand in sets that differ."""
+    """All pairs of tokens that differ or are in sets that differ."""
     built, one = at.built, at.built.projection
     delta = built.kappa * arb(one.square).sqrt() / (built.c * one.b)
     delta *= arb(at.data.n).log() ** 2 * (-2 * arb(built.c * one.b**2)).exp()
@@ -323,7 +323,7 @@ def scaled(scale=None, name="rank-one-mapping"):
                 r"All sequences have $n\ge2$ tokens.", of_one_length, ("example",)
             ),
             "once": Hypothesis(
-                "No token stands twice in a sequence.", no_token_twice, ("example",)
+                "No token occurs twice in a sequence.", no_token_twice, ("example",)
             ),
             "nonzero": Hypothesis(r"No token is zero: $r_{\min}>0$.", none_is_zero),
             "member": Hypothesis("The query is one of the tokens.", query_is_a_token, ("example",)),

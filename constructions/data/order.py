@@ -1,4 +1,4 @@
-"""The order of tokens in contexts where one row of `Dataset.contexts` stands for several tokens."""
+"""The order of tokens in contexts if one row of `Dataset.contexts` represents several tokens."""
 
 from __future__ import annotations
 

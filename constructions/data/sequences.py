@@ -76,8 +76,8 @@ class Sequences(Origin):
         return self._order([np.array(sequence) for sequence in self.sequences]).counts(V)
 
     def _ordered(self) -> tuple[ExactArray, Order]:
-        """For each example the symbols of its context, as they first occur, filled up to the same
-        number; and which of them each token is."""
+        """The symbols of each example's context, in order of first occurrence, filled up to the
+        same number; and which of them each token is."""
         symbols = [list(dict.fromkeys(sequence)) for sequence in self.sequences]
         rows = list[IntArray]()
         for kinds, sequence in zip(symbols, self.sequences, strict=True):

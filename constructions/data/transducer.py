@@ -1,6 +1,6 @@
 """Domains of inputs with their right answers: letter-to-letter transducers, such as addition.
 
-An input is a word of letters. A letter is a tuple of symbols, which stand at given places of the
+An input is a word of letters. A letter is a tuple of symbols at given places of the
 prompt. A finite machine reads the letters in order: in a state it reads a letter, writes one symbol
 and goes to another state. The answer, which follows the prompt, is what it writes.
 

@@ -1,6 +1,6 @@
 """One head, then ReLUs (after Kajitsuka and Sato 2024; softmax instead of Boltzmann operators).
 
-One head of width one writes one number beside the query: e becomes (e, 1, z) with
+One head of width one appends one number to the query: e becomes (e, 1, z) with
 
     z = Σ_i w_i u·x_i,   w the softmax of the logits α·D·u·x_i in units of ln 2,
 

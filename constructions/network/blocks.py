@@ -154,7 +154,7 @@ class Attention(Block):
         ]
 
     def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
-        """For each head the weighted means of the tokens, a row for each query."""
+        """The weighted means of the tokens for each head, with a row for each query."""
         features, matrix = [], states.arithmetic.matrix
         for rows in self.weights(states) if weights is None else weights:
             rest, means = iter(rows), []

@@ -162,7 +162,7 @@ def hashed(vectors: fmpq_mat) -> list[Hashed]:
 
 
 def firsts(rows: Sequence[Hashable]) -> list[int]:
-    """For each row the index of the first equal row."""
+    """The index of the first equal row, for each row."""
     places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 

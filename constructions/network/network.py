@@ -123,9 +123,9 @@ class Network:
 
     @property
     def stored(self) -> int:
-        """The number of entries, zeros too, of all different matrices. Tied weights are matrices
-        that are equal, or equal when one is transposed: they count once. Matrices of zeros, such as
-        the bias of a map without bias, count nothing."""
+        """The number of entries of all different matrices, including zeros. Tied weights are
+        matrices that are equal, or equal when one is transposed: they count once. Matrices of
+        zeros, such as the bias of a map without bias, are not counted."""
         matrices = [m for block in self.blocks for m in block.matrices if any(m.entries())]
         both = ([m.tolist(), m.transpose().tolist()] for m in matrices)
         different = {tuple(map(tuple, min(pair))) for pair in both}

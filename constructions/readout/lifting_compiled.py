@@ -13,7 +13,7 @@ from attncert.constructions.arrays import DigitArray, FloatArray
 from attncert.constructions.readout.lifting_system import LIMB, PRIME, System
 
 _INVERSE = pow(PRIME, -1, 1 << LIMB)
-_EXACTLY = pow(PRIME, -1, 1 << 64)  # multiplies where p divides; below 2^63
+_EXACTLY = pow(PRIME, -1, 1 << 64)  # multiplying by it divides by p; below 2^63
 _MASK = (1 << LIMB) - 1
 _TERMS, _FEW = 128, 32  # products of residues added up before they are reduced
 

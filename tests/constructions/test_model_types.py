@@ -141,7 +141,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_layers_are_refused_in_a_line(case: str, tmp_path: Path) -> None:
-    """As modules, and as files beside their configuration."""
+    """They come as modules, and as files beside their configuration."""
     name, options = OTHERS[case]
     if name == TORCH:
         layer = torch.nn.MultiheadAttention(12, 3, **options)
@@ -175,7 +175,7 @@ PLAIN = ("GPT-J, rotary", "GPT-2, by layer", "PyTorch, a zero row")
 def test_read_as_plain_they_do_not_give_what_was_recorded(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In Python and on the command line: undecided, 3, and nothing about labels."""
+    """Python and the command line say: undecided, status 3, and nothing about labels."""
     name, options = OTHERS[case]
     torch.manual_seed(0)
     if name == TORCH:

@@ -29,7 +29,7 @@ MASKED = visible_rows(DATA, MASK)
 
 @pytest.mark.parametrize("style", STYLES)
 def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> None:
-    """With and without biases, in two dtypes and two containers."""
+    """Layers with and without biases, in two dtypes and two containers."""
     kinds: list[dict[str, Any]] = [{}, {"biased": False, "dtype": np.float16}]
     for kind in kinds:
         layer = third_party(style, RNG, prefix="model.layers.0.attn.", **kind)
@@ -56,7 +56,7 @@ def test_one_bias_alone(tmp_path: Path) -> None:
 
 
 def bfloat16(path: Path, state: dict[str, Any]) -> None:
-    """By the format's description: a header, then the upper halves of the float32."""
+    """Write the file as the format is described: a header, then the upper halves of the float32."""
     header, blob = {}, b""
     for name, array in state.items():
         raw = (array.view(np.uint32) >> 16).astype("<u2").tobytes()

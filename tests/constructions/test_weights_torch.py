@@ -34,7 +34,7 @@ def multihead(**options: Any) -> Any:
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_multihead_attention(dtype: str, biased: bool, tmp_path: Path) -> None:
-    """From the module and from its file, against its own forward pass in float64."""
+    """The module and its file are compared with its own forward pass in float64."""
     module = multihead(bias=biased).to(getattr(torch, dtype))
     state = module.state_dict()
     torch.save({"model": state, "epoch": 1}, tmp_path / "x.pt")

@@ -15,7 +15,7 @@ PACKAGES = ("constructions", "verify", "reports")
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All inside it; the expressions, of which most nodes are, hold none."""
+    """All statements inside it. Expressions, which most nodes are, contain none."""
     for inner in ast.iter_child_nodes(node):
         if not isinstance(inner, ast.expr):
             yield inner
@@ -24,7 +24,7 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def imported(text: str) -> set[str]:
-    """The parts of `attncert` that a module names in imports, late ones and those for types too."""
+    """The parts of `attncert` that a module imports, including late imports and those for types."""
     found: set[str] = set()
     for node in statements(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module:

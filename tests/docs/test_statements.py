@@ -69,8 +69,8 @@ def test_contexts_of_rank_n_without_a_relation_may_need_more_heads(n: int, heads
 
 
 def test_that_example_needs_a_query_that_is_not_zero() -> None:
-    """The zero query sees the means of the rows alone, which span two dimensions. And equal queries
-    refute nothing if the contexts differ (docs/paper.md, sections 2 and 4)."""
+    """The zero query sees the means of the rows alone, which span two dimensions. Also, equal
+    queries refute nothing if the contexts differ (docs/paper.md, sections 2 and 4)."""
     assert best_rank(diagonal(2, 3), 1, 2).rank == 2
     contexts = diagonal(4, 3).contexts.floats().astype(int).tolist()
     at_zero = Dataset.of(contexts, [[0, 0, 0]] * 4, [0] * 4)
@@ -101,7 +101,7 @@ def test_enough_heads_reach_what_the_relations_leave(seed: int) -> None:
 
 
 def test_queries_that_are_all_zero_have_a_zero_of_full_rank() -> None:
-    """Proposition 15 of docs/given-labels.md wants a query that is not 0: here N = T = rank J = 1
+    """Proposition 15 of docs/given-labels.md needs a query that is not 0: here N = T = rank J = 1
     where the output is 0."""
     data = Dataset.of([[0], [2]], [[0]], [1])
     assert spans(data).bound(1, 1, 1) == 1

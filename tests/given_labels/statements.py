@@ -259,7 +259,7 @@ def groups_case(rng: random.Random) -> Outcome:
 
 
 def labels_case(rng: random.Random) -> Outcome:
-    """Theorems 11 to 13: random labels from where J is onto, from where it is not, from a zero."""
+    """Theorems 11 to 13: random labels, from points where J is onto or not, and from a zero."""
     d, H, T = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 6)
     group = [(draw_matrix(rng, 2, d, 2), draw_matrix(rng, 1, d, 2)[0]) for _ in range(T)]
     examples, heads = list[Example](group), [draw_head(rng, d, 1, 1, 1, 2) for _ in range(H)]
@@ -320,7 +320,7 @@ def _longer(context: Matrix, rows: int) -> Matrix:
 
 
 def labelling_case(rng: random.Random) -> Outcome:
-    """Contexts alike, scaled, in a line or random; queries small, so that many are dependent."""
+    """Contexts are equal, scaled, collinear or random; queries are small: many are dependent."""
     d, n, H = rng.randint(2, 4), rng.randint(2, 3), rng.randint(1, 6)
     T, size = rng.randint(1, min(2 * H + 2, 9)), rng.choice((1, 2, 5))
     pool: list[Matrix] = [draw_matrix(rng, n, d, 2)]

@@ -44,7 +44,7 @@ def traces(draw: st.DrawFn) -> ProofTrace:
 
 
 def closure(edges: Edges) -> Edges:
-    """By Warshall's algorithm, independently of networkx."""
+    """Warshall's algorithm, independent of networkx."""
     reach = set(edges)
     for k in sorted({node for edge in edges for node in edge}):
         into = [a for a, b in reach if b == k]

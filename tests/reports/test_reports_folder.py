@@ -30,7 +30,7 @@ def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
 
 
 def complete(files: dict[str, bytes]) -> dict[str, bytes]:
-    """With what every folder has beside the report's own files."""
+    """Add what every folder has besides the report's own files."""
     return folder.contents(Report(files, {}, (), 0))
 
 

@@ -28,7 +28,7 @@ def page(kind: str) -> str:
 
 
 def section(markdown: str, heading: str) -> str:
-    """From a heading of level 2 to the next."""
+    """The text from a heading of level 2 to the next."""
     found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", markdown, re.M | re.S)
     assert found, f"no section {heading!r}"
     return found[1]
@@ -55,7 +55,7 @@ def spoken(claim_id: str) -> str:
 
 @every_kind
 def test_every_claim_is_in_the_proof(kind: str) -> None:
-    """Those of heads once for all heads, and written out if they are not proved."""
+    """Claims of heads appear once for all heads, and are written out if they are not proved."""
     proof, _ = rendered(kind)
     written = re.findall(r"^<a id=.*?\*\*\d+\. `([^`]+)`\*\*: ", page(kind), re.M)
     steps = re.findall(r'^<a id="heads-\d+"></a>\*\*`([^`]+)`\*\* \(heads? ', page(kind), re.M)
@@ -134,7 +134,7 @@ def test_the_verdict_comes_first(kind: str) -> None:
 
 @every_kind
 def test_weak_evidence_is_never_called_proved(kind: str) -> None:
-    """In all lines about a claim that is sampled or less by itself, the word does not occur."""
+    """The word does not occur in any line about a claim whose own level is sampled or less."""
     proof, _ = rendered(kind)
     for claim in proof.trace:
         if claim.level in (Level.KERNEL, Level.PROVED, Level.ENCLOSED):

@@ -72,13 +72,13 @@ def colliding(size: int) -> Certificate:
 
 
 def powers(size: int) -> Certificate:
-    """Tokens and bits of each weight: as many powers of two, one of them 1."""
+    """`size` tokens whose weights are powers of two with as many bits; one of them is 1."""
     contexts = [[["0"], *[[str(30 * size)]] * size]]
     return layer("interpolation", n=size + 1, contexts=contexts)
 
 
 def long_outputs(size: int) -> Certificate:
-    """As many labels as there are heads, and a denominator common to all heads."""
+    """There are as many labels as heads, and one denominator is common to all heads."""
     contexts = [[["0"], [str(10 * size)]]]
     return layer("interpolation", n=2, m=size, H=size, contexts=contexts)
 
@@ -89,7 +89,7 @@ def long_heads(size: int) -> Certificate:
 
 
 def many_logits(size: int) -> Certificate:
-    """As many heads as tokens: their logits are many more than the numbers in the file."""
+    """There are as many heads as tokens: far more logits than numbers in the file."""
     contexts = [[[str(i)] for i in range(10 * size)]]
     return layer("full-rank", n=10 * size, H=10 * size, contexts=contexts)
 
@@ -102,7 +102,7 @@ def kinds(size: int) -> Certificate:
 
 
 def one_kind(size: int) -> Certificate:
-    """Multiples of one query, and tokens divided by as much: 1/g is added up for all of them."""
+    """Multiples g of one query, and tokens divided by g: 1/g is added up for all of them."""
     draw = random.Random(0)
     factors = [draw.getrandbits(20) | 1 for _ in range(size)]
     whole = math.prod(factors)
@@ -158,7 +158,7 @@ def wide_text(size: int) -> Certificate:
 
 
 def saturated(size: int) -> Certificate:
-    """As many bits as tokens, of which all but one are as far behind: one short power each."""
+    """`size` bits and tokens; all tokens but one lag by as many bits: one short power each."""
     head = {"key": [["1"]], "query": [["1"]]}
     file = layer("full-rank", T=2, n=size, d=1, H=2, heads=[head] * 2, contexts=[
         [[str(size + 50)], *[["0"]] * (size - 1)], [[str(size + 50)], *[["0"]] * (size - 1)],
@@ -222,7 +222,7 @@ def long_labels(size: int) -> Certificate:
 
 
 def small_radius(size: int) -> Certificate:
-    """Balls with as many bits, in which exp needs as many terms."""
+    """The balls need `size` bits and as many terms of exp."""
     contexts = [[[f"{i}/{size}"] for i in range(9)]]
     return near(T=2, n=9, H=3, contexts=contexts, radius=f"1/1{'0' * 5 * size}")
 

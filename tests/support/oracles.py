@@ -75,7 +75,7 @@ def meets_partition_condition(queries: Rows, groups: Iterable[Sequence[int]]) ->
 
 
 def some_grouping(queries: Rows, first: int, further: int, heads: int) -> bool:
-    """Does *any* ordered partition meet the condition? By trying all, for T up to about 7.
+    """Whether *any* ordered partition meets the condition. It tries all, for T up to about 7.
 
     The first group has at most `first` examples, each further one at most `further`, and there are
     at most `heads`. Whether the rest can be completed depends on which examples are placed, not on
@@ -110,7 +110,7 @@ def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
     """Whether A2, the capacity and, in some grouping, the partition condition hold, as the proof
     needs.
 
-    heads: None if any number will do.
+    heads: None if any number is allowed.
     """
     if data.n > data.d or any(rank(context) < data.n for context in data.contexts.fractions()):
         return False

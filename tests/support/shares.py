@@ -12,7 +12,7 @@ SOME_OR_ALL = pytest.mark.parametrize(
 
 
 def share(cases: Iterable[Any], every: int) -> list[Any]:
-    """For parametrize: the first of each `every` cases, and the others marked slow.
+    """Parameters for parametrize: the first of each `every` cases, and the others marked slow.
 
     A tuple is one case of several arguments.
     """

@@ -52,7 +52,7 @@ def rational() -> Dataset:
 
 
 def verdict(proof: Proof, folder: Path) -> str:
-    """What the independent checker says of the certificate, from the file alone."""
+    """The verdict of the independent checker, from the file alone."""
     assert proof.certificate is not None
     file = folder / "certificate.json"
     file.write_bytes(canonical_bytes(proof.certificate))
@@ -251,7 +251,7 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
         proof = prove(data, Prove(heads=heads, head_width=width, claim=claim))
     holds = hypotheses_hold(data, width or data.n, heads)
     assert proof.exit_status in ((0,) if holds else (1, 3))
-    if proof.exit_status == 1:  # no weights will do: some at random do not
+    if proof.exit_status == 1:  # no weights memorize; check random ones
         layer = random_layer(data, heads or 6, data.d, 3, np.random.default_rng(0))
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) < data.T
     if proof.layer is not None:

@@ -55,8 +55,8 @@ def examine(
 
 def claims(examined: Examination) -> list[Claim]:
     """The answer of each construction, then the claim that one of them memorizes the data. If no
-    weights do, the claim is refuted and says in which sense: for these labels, or for every
-    labelling by one choice of keys and queries."""
+    weights memorize it, the claim is refuted and says in which sense: for these labels, or for
+    every labelling by one choice of keys and queries."""
     each = [_claim_of(name, proof) for name, proof in examined.proofs.items()]
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)

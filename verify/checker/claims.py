@@ -56,7 +56,7 @@ CLAIMS = {
     "nearest": ClaimKind("network nearest", LAYER[0], NETWORK, nearest.parts, nearest.judge),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
-ENVELOPE += " saturation origin data_file tokens"  # each null if it says nothing
+ENVELOPE += " saturation origin data_file tokens"  # each is null if not used
 FORMAT = "attncert/3"
 
 

@@ -63,7 +63,7 @@ class Functions:
             half = square << W, 1 << (2 * P + 1)  # x^2 / 2 over 2^W
             exps = Balls(W, self.limits).exp_bounds
             density = exps(-up(*half))[0], exps(-(half[0] // half[1]))[1]
-            below, above = (isqrt(2 * pi << W) for pi in self.pi(W))  # of sqrt(2 pi)
+            below, above = (isqrt(2 * pi << W) for pi in self.pi(W))  # bounds of sqrt(2 pi)
             low = sums[0] * density[0] // (above + 1) >> (W - P)
             high = up(up((sums[1] + most) * density[1], below), 1 << (W - P))
             low, high = (self.one >> 1) + low, (self.one >> 1) + high

@@ -149,7 +149,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     layer, V, W, labels = parts
     limits.allow(V.bits + W.bits + d_v.bit_length(), H * d * m)
-    maps = []  # for each head and label: value @ output, of its width
+    maps = []  # value @ output: d numbers for each head and label
     for h, rows in enumerate(V.rows):
         columns = list(zip(*W.rows[h * d_v : (h + 1) * d_v], strict=True))
         by_row = []
@@ -159,7 +159,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         maps.append(list(zip(*by_row, strict=True)))
     unit = limits.product(V.unit, W.unit)
     for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
-        terms, bits = [], layer.tables[0].bits  # of the common denominator, at least
+        terms, bits = [], layer.tables[0].bits  # bits: a lower bound for the common denominator
         for x, rows in zip(logits, maps, strict=True):
             bits += max(x)
             limits.allow(bits, len(x) + d + m)

@@ -13,10 +13,10 @@ import time
 from operator import mul
 from typing import Any
 
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # of the whole check; of numbers held at once
-MAX_BITS = 2**24  # of a power, a product or a common denominator
-MAX_DIVISION = 2**42  # bits times bits of a division, which takes quadratic time: seconds
-SHORT = 2**10  # bits of numbers whose products need no check of the clock
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # for the whole check; for the numbers held at once
+MAX_BITS = 2**24  # the most bits of a power, a product or a common denominator
+MAX_DIVISION = 2**42  # bits times bits of a division, which takes quadratic time (some seconds)
+SHORT = 2**10  # numbers with fewer bits are multiplied without a look at the clock
 
 
 class Rejected(Exception): ...  # status and message

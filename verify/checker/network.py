@@ -151,8 +151,8 @@ def activated(on: Any, vector: Any, activation: str) -> Any:
 
 
 def before(on: Any, blocks: Any, tokens: Any) -> Any:
-    """For each block the tokens before it and the keys of its heads, or of a group the same for
-    its blocks; then the final tokens."""
+    """The tokens before each block and the keys of its heads, or the same for the blocks of a
+    group; then the final tokens."""
     for one in blocks:
         attends, n = type(one) is Attention, len(tokens)
         keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []

@@ -58,7 +58,7 @@ class BallNumbers:
     """Single balls (centre, radius) over 2^P, with the meaning of those in `near.py`."""
 
     zero = (0, 0)
-    bytes = 600  # of logits and softmax weights, for a token and a row
+    bytes = 600  # the size of logits and softmax weights, for a token and a row
 
     def __init__(self, P: int, limits: Limits) -> None:
         self.balls, self.limits, self.one = Balls(P, limits), limits, (1 << P, 0)

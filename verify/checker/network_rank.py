@@ -155,7 +155,7 @@ class Field:
     """Integers modulo p; softmax: of logits modulo the next prime, which is the order of 2."""
 
     zero, one = 0, 1
-    bytes = 200  # of logits and softmax weights in all fields, for a token and a row
+    bytes = 200  # the size of logits and softmax weights in all fields, for a token and a row
 
     def __init__(self, p: int, slope: int, limits: Limits) -> None:
         self.p, self.slope, self.limits = p, slope % p, limits

@@ -51,7 +51,7 @@ def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
         need(len(old) == len(new), "rounding changed the number of contexts", "wrong")
         limits.allow(b_x + b_y + b_g)
         limits.divide(b_y + b_g, b_y + b_g)
-        most = 0  # of the differences, in units of 1 / (u w); the grid is p u w / q of them
+        most = 0  # the largest difference, in units of 1 / (u w); the grid is p u w / q such units
         for x, y in zip(flat(old), flat(new), strict=True):
             limits.on_time()
             k, rest = divmod(y * q, w * p)
@@ -61,7 +61,7 @@ def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
             need(not rest and nearest, f"{name} are not rounded to the grid", "wrong")
             most = max(most, off)
         largest = max(largest, Fraction(most, u * w))
-    need(Fraction(change, q) == largest, "origin.largest_change is another", "wrong")
+    need(Fraction(change, q) == largest, "origin.largest_change is wrong", "wrong")
     grid = claim["grid"] if len(claim["grid"]) < 40 else "origin.grid"
     return f"; of data rounded to multiples of {grid}"
 
@@ -72,7 +72,7 @@ def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
-    need(len(counts) * count == T, "origin has not one pair for each example", "wrong")
+    need(len(counts) * count == T, "origin does not have one pair for each example", "wrong")
     pairs = []
     for contexts, queries in (
         (contexts_of(limits, cert, data, d), numbers(limits, data["queries"], "queries", T, d)),

@@ -60,10 +60,10 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
     factors, contexts, queries, labels = parts
     limits.allow(contexts.bits + queries.bits + 2 * n.bit_length(), 2 * n * d)
     limits.divide(queries.bits, queries.bits)
-    common = 1  # of the numbers of tokens
+    common = 1  # a common multiple of the numbers of tokens
     for count in {len(E) for E in contexts.rows}:
         common = limits.lcm(common, count)
-    ties, sums, held = dict[str, Fraction](), [0] * (d + m), 0  # ties: of each value of f
+    ties, sums, held = dict[str, Fraction](), [0] * (d + m), 0  # ties: one for each value of f
     for t, (e, y, c) in enumerate(zip(queries.rows, labels, factors, strict=True)):
         limits.on_time()
         E = contexts.rows[t if len(contexts.rows) > 1 else 0]

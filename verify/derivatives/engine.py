@@ -153,7 +153,7 @@ class Run:
 def run(
     blocks: Sequence[Block], tokens: Array, queries: Array, on: Arithmetic, times: Any = None
 ) -> Run:
-    """tokens (b or 1, n, k); queries (b, l). times (b or 1, 1, 1, n): how often each token stands
+    """tokens (b or 1, n, k); queries (b, l). times (b or 1, 1, 1, n): how often each token occurs
     in its context, 0 for one that only fills it up; None: once. With a causal block every number is
     0 or 1, and the rows that only fill a context up come last, so that no token attends to them."""
     query, saved, before = queries[:, None], [], []

@@ -105,12 +105,12 @@ def _together(matrices: Any, entries: Entries) -> Array:
 def tokens_of(
     data: Dataset, start: int, stop: int, blocks: Sequence[Block] = ()
 ) -> tuple[AnyArray, AnyArray, AnyArray | None]:
-    """Tokens (b or 1, n, d) and queries (b, d) as numerators, and how often each token stands in
-    its context, (b or 1, 1, 1, n) or None; of the examples from `start` to `stop`.
+    """Tokens (b or 1, n, d) and queries (b, d) as numerators, and how often each token occurs in
+    its context, (b or 1, 1, 1, n) or None; for the examples from `start` to `stop`.
 
-    blocks: those that the tokens are for. If one is causal, equal tokens stand one by one, in the
-    order that they have in the context; the rows that fill up a shorter context come last, with the
-    count 0.
+    blocks: those that the tokens are for. If one is causal, equal tokens are listed separately, in
+    the order that they have in the context; the rows that fill up a shorter context come last, with
+    the count 0.
     """
     queries = data.queries.numerators[start:stop]
     causal = any(getattr(block, "causal", False) for block in blocks)

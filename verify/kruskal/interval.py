@@ -235,7 +235,7 @@ def decide_within(
 
 
 def work_needed(vectors: Vectors, k: int) -> float:
-    """Nominal seconds with which `close` comes to the end of all sets of k, two digits;
+    """Nominal seconds that `close` needs to finish all sets of k, to two digits;
     infinite if no command line takes that many.
 
     The search of sparse vectors takes its share first; coherence and all smaller sizes take at most

@@ -3,7 +3,7 @@
 Vectors and labels are scaled to about unit size by powers of two, which rounds nothing on the way
 back: keys and queries are divided by the vectors' unit, the last values multiplied by that of the
 labels over that of the vectors. Weights begin as normal numbers so small that logits are about 1/2
-and each layer changes its tokens by about as much as they are.
+and each layer changes its tokens by about their own size.
 """
 
 from __future__ import annotations

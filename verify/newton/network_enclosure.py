@@ -89,7 +89,7 @@ def _evaluated(
     radius: Fraction,
     floats: bool,
 ) -> BallArray:
-    """In float64 or in Arb's balls, for some examples at a time."""
+    """The enclosure in float64 or in Arb's balls, for some examples at a time."""
     on = _FLOATS if floats else _ARBS
 
     def balls(table: AnyArray, denominator: int = 1) -> Array:
@@ -128,7 +128,7 @@ def _array(entries: Any, shape: tuple[int, ...]) -> ObjectArray:
 
 
 def _rounded(table: ObjectArray) -> BallArray:
-    """In float64, rounded outwards."""
+    """The balls in float64, rounded outwards."""
     return BallArray.of(table.ravel(), table.shape)
 
 

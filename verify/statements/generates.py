@@ -120,7 +120,7 @@ class _Cases:
             raise InputError("positions", must, len(origin.positions))
 
     def claim(self, progress: Progress) -> Claim:
-        """That all leads are above 0."""
+        """The claim that all leads are above 0."""
         count, open_ = 0, list[Situation]()
         least, where = np.inf, Situation(0, {}, 0, ())
         for place in range(len(self.domain.letters)):
@@ -206,7 +206,7 @@ class _Cases:
 
     @cached_property
     def _vectors(self) -> list[list[list[arb]]]:
-        """For each place the vectors of all symbols, and last the hull of those that may be
+        """The vectors of all symbols at each place, and last the hull of those that may be
         there."""
         origin: Any = self.data.origin
         symbols = origin.embedding.matrix().tolist()

@@ -65,7 +65,7 @@ def test_crossings_are_the_roots() -> None:
 
 
 def test_the_nearest_solutions_are_the_planted_ones() -> None:
-    """X q among wrong numbers, by every start that ends there; no two changes are better."""
+    """X q is found among wrong numbers from every start that ends there; no two changes help."""
     draw = np.random.default_rng(1)
     X = draw.standard_normal((9, 5))
     R = np.eye(9) - X @ np.linalg.pinv(X)
@@ -84,7 +84,7 @@ def test_the_nearest_solutions_are_the_planted_ones() -> None:
 
 @pytest.mark.slow
 def test_one_head_reaches_as_many_as_it_has_parameters() -> None:
-    """T = N = d + 2(n - 1) random labels, where small weights do not; and none above N."""
+    """It reaches T = N = d + 2(n - 1) random labels and no more; small weights reach fewer."""
     for seed in range(4):
         data = uniform(30, 4, 24, seed=seed)
         assert shared.search(*data, one(24), 0).converged

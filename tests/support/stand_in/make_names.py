@@ -1,5 +1,5 @@
-"""Write names.json: the names in CuPy, with the parameters of its functions. Run it where CuPy is
-installed (no GPU is needed): `python tests/support/stand_in/make_names.py`."""
+"""Write names.json: the names in CuPy, with the parameters of its functions. It needs an installed
+CuPy (but no GPU): `python tests/support/stand_in/make_names.py`."""
 
 from __future__ import annotations
 

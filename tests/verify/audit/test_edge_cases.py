@@ -218,7 +218,7 @@ def test_every_run_says_its_line(case: Case) -> None:
             assert line(name, case.data, **options) == expected, spec
 
 
-# As the audit runs them.
+# The constructions as the audit runs them.
 
 
 def tried(*methods: Construction, quick: bool = True) -> tuple[CaseVerdict, ...]:

@@ -178,7 +178,7 @@ def test_every_number_counts(name: str, tmp_path: Path) -> None:
         inner[place[-1]] = str(Fraction(inner[place[-1]]) + Fraction(1, 1000))
         if outputs(planted["network"], true["data"]) != outputs(true["network"], true["data"]):
             status = check_file(written(sealed(planted), tmp_path)).status
-            assert status == "wrong", place  # where a ReLU is off, nothing changes
+            assert status == "wrong", place  # if a ReLU is off, nothing changes
 
 
 def _is_number(blocks: Any, place: tuple[Any, ...]) -> bool:

@@ -186,7 +186,7 @@ def test_an_auditor_can_read_it_in_one_sitting() -> None:
 def test_no_file_of_it_ends_well_without_a_verdict(
     file: Path, content: Certificate | str, tmp_path: Path
 ) -> None:
-    """By its path, and by its name."""
+    """Run it by its path and by its name."""
     path = written(content, tmp_path)
     for start in ([str(file)], ["-m", f"{CHECKER.name}.{file.stem}"]):
         done = subprocess.run(

@@ -281,7 +281,7 @@ WRONG: dict[str, tuple[Content, str]] = {
         changed(STEERED, "origin.data.contexts", STEERED["origin"]["data"]["contexts"][:1]),
         "number of contexts",
     ),
-    "a smaller change": (changed(STEERED, "origin.largest_change", "1/3"), "is another"),
+    "a smaller change": (changed(STEERED, "origin.largest_change", "1/3"), "is wrong"),
     "no relation": (changed(SET, "relation.coefficients.3", "-2"), "combination is not 0"),
 }
 OVER_LIMIT: dict[str, tuple[Content, str]] = {
@@ -297,7 +297,7 @@ REJECTIONS: dict[str, tuple[Content, str, str]] = {
 }
 
 
-# With data in files: data.json and data.npz lie beside (test_data_file.py has more).
+# The data are in files next to it: data.json and data.npz (test_data_file.py has more).
 OUTSIDE: dict[str, tuple[Content, str, str]] = {
     "data inside, too": (
         changed(STEERED, "data_file", {"name": "a", "bytes": 1}),

@@ -141,7 +141,7 @@ def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -
 
 
 def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
-    """Drops just beyond the bits, where sums of long powers of two decide."""
+    """The drops are just beyond the bits: sums of long powers of two decide."""
     n, bits = 40, 100_000
     file = layer("full-rank", n=n, contexts=[[["0"]] * (n - 1) + [[str(bits + 5)]]])
     path = written(sealed(file | {"saturation": {"bits": bits, "own": True}}), tmp_path)

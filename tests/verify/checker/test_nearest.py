@@ -28,7 +28,7 @@ def labelled(certificate: Certificate, labels: list[Vector]) -> Certificate:
 
 
 def one_hot(output: Vector) -> Vector:
-    """By argmax, the first of equal ones."""
+    """The vector of the argmax, the first if several are equal."""
     top = output.index(max(output))
     return [Fraction(j == top) for j in range(len(output))]
 

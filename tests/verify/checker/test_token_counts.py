@@ -1,4 +1,4 @@
-"""Contexts of different lengths, without copies: every claim that speaks of contexts."""
+"""Contexts of different lengths, without copies: every claim about contexts."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def graphs(draw: st.DrawFn) -> list[Claim]:
 
 
 def standing(claims: dict[str, Claim], name: str) -> Level:
-    """By recursion over all ancestors, from the definition."""
+    """The level by the definition, a recursion over all ancestors."""
     own = claims[name].level
     premises = [standing(claims, p) for p in claims[name].rests_on]
     if own in FAILS:

@@ -56,7 +56,7 @@ def waits_for_logits(claim: Claim) -> bool:
     return "not an integer" in str((claim.witness or {}).get("reason"))
 
 
-# In every construction that has the step.
+# Defects for every construction that has the step.
 
 
 def other_logits(run: Built) -> Built:
@@ -384,7 +384,7 @@ AFFINE = family("affine", "distinct", (
 
 
 def entry_not_drawn() -> Built:
-    """In the weights, and in the logits on record that they give."""
+    """A defect in the weights, and in the recorded logits that they give."""
     return measured_logits(entry(generic("distinct"), "key"))
 
 

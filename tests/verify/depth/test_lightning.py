@@ -83,7 +83,7 @@ def test_the_claim_about_a_network_with_linear_attention() -> None:
 
 
 def _small(block: Block) -> Attention:
-    """With logits of size 1."""
+    """The same block with logits of size 1."""
     assert isinstance(block, Attention)
     heads = (replace(head, key=head.key / 10**5, query=head.query / 10) for head in block.heads)
     return replace(block, heads=tuple(heads), output=block.output / 10**6)

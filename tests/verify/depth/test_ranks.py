@@ -76,7 +76,7 @@ def test_the_law_is_that_of_another_program(sizes: tuple[int, int, int, int, int
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10_000, 10_060))
 def test_random_networks_of_another_program_have_that_rank(seed: int) -> None:
-    """Beyond the 10,000 of docs/depth.md."""
+    """These networks are not among the 10,000 of docs/depth.md."""
     _, found, promised = oracle.case(seed)
     assert found == promised
 

@@ -121,7 +121,7 @@ def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
 
 
 def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
-    """Verdicts as one number is brought, by halves, to where the checker in Python turns."""
+    """Verdicts as bisection moves one number to where the checker in Python changes its verdict."""
     part = draw.choice(["data", "network", "near"])
     place = draw.choice([x for x in networks.places(file[part], (part,)) if numeral(file, x)])
     true, radius = (Fraction(x) for x in (networks.at(file, place), file["near"]["radius"]))

@@ -154,8 +154,8 @@ def test_whatever_a_log_says_nothing_false_is_proved(
 
 
 def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: Shell) -> None:
-    """The records are of the form of ours, and about these vectors; 0, 1, 2 and 3 are dependent.
-    Beside a witness, the log is refused."""
+    """The records have our form and are about these vectors; 0, 1, 2 and 3 are dependent. With a
+    witness, the log is refused."""
     table = np.random.default_rng(0).integers(0, 64, (24, 13))
     table[3] = table[0] + table[1] + table[2]
     data, path = tmp_path / "v.npy", tmp_path / "log"

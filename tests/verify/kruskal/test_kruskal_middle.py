@@ -109,7 +109,7 @@ GENERAL = Vectors.of(np.random.default_rng(0).integers(0, 64, (24, 13)))
 def test_shards_prove_what_one_search_does(
     k: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By quotients, and by the middle."""
+    """Both ways: quotients and the middle."""
     monkeypatch.setitem(middle._FROM, k, first)
     for vectors in (GENERAL, planted(24, 13, k, seed=1)[0]):
         search = AllSets.of(vectors, k)

@@ -22,7 +22,7 @@ RADIUS = Fraction(1, 10**12)
 def test_both_arithmetics_enclose_the_derivatives(
     layers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At the corners of the box, in float64, too."""
+    """They hold at the corners of the box too, in float64."""
     data, shape = random(T=5, n=3, d=3, seed=1), Architecture(layers, 2, 1, 1)
     model = DeepModel(data, shape)
     rng = np.random.default_rng(layers)

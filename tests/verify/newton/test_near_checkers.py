@@ -57,7 +57,7 @@ def test_long_numbers_are_judged_in_time(
 
 @pytest.mark.parametrize("power", [300, 309, 400, 4000])
 def test_a_radius_beyond_float64_is_judged(power: int, tmp_path: Path) -> None:
-    """A weight that nothing depends on but one output, linearly: any radius will do."""
+    """Only one output depends on this weight, and linearly: any radius is valid."""
     content = near(radius=f"1{'0' * power}", unknowns=[2], inverse=[["1"]])
     for check in CHECKS.values():
         assert check(written(content, tmp_path)).status == "holds"

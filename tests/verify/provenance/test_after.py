@@ -83,7 +83,7 @@ def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
 def test_the_certificate_alone_leads_from_the_data_to_the_labels(
     folder: Path, tmp_path: Path
 ) -> None:
-    """In plain fractions, and by the checker; any change is detected."""
+    """Plain fractions and the checker agree; any change is detected."""
     certificate = json.loads((folder / "certificate.json").read_text())
     labels = [[Fraction(x) for x in row] for row in certificate["data"]["labels"]]
     assert networks.outputs(certificate["network"], certificate["data"]) == labels

@@ -84,7 +84,7 @@ class Job(Generic[_Work]):
         return records, self._taken(records, foreign) if foreign else ""
 
     def _taken(self, records: Mapping[Shard, Record], foreign: Sequence[Shard]) -> str:
-        """Which records are taken from elsewhere, one sentence, once one of them is confirmed."""
+        """A sentence that says which records are from elsewhere, after one of them is confirmed."""
         digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
         again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
         if one(self.work, again, self.vectors.array) != records[again]:

@@ -28,7 +28,7 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 @dataclass(frozen=True)
 class Universal:
-    """Bounds on the number of examples that H heads serve with one choice of keys and queries.
+    """Bounds on the number of examples that H heads memorize with one choice of keys and queries.
 
     below, above: the claims that show the bounds. needed: the number of heads below which not all T
     are served; None if no number is enough. full: weights that serve all; None if none are known.

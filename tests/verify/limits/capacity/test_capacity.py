@@ -164,7 +164,7 @@ def test_the_command(tmp_path: Path, shell: Shell) -> None:
 
 
 def test_a_larger_jacobian_for_each_labelling_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The requested number of heads is examined nevertheless."""
+    """The requested number of heads is still examined."""
     true = module.label_all
 
     def large(data: Dataset, heads: int | None, *rest: int, **more: object) -> object:

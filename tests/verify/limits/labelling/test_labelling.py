@@ -48,8 +48,8 @@ def small(T: int, n: int, d: int, m: int = 1, shared: bool = False, seed: int = 
 def test_the_jacobian_is_the_oracles(
     m: int, head_width: int, value_width: int, shared: bool
 ) -> None:
-    """Entry by entry, modulo one prime; the oracle's columns are numbered head by head. With an
-    entry 1 no matrix has a common factor, by which its columns would differ."""
+    """They are equal entry by entry, modulo one prime; the oracle numbers columns head by head. An
+    entry 1 excludes a common factor of the matrix, by which its columns would differ."""
     data = small(4, 3, 3, m, shared)
     rng = np.random.default_rng(1)
 
@@ -146,8 +146,8 @@ def test_heads_of_a_set_must_share_their_key() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_degenerate_data_by_sets_of_two(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shared, repeated and scaled contexts, queries in a plane. One set of
-    one head comes first, which is too little."""
+    """Shared, repeated and scaled contexts, with queries in a plane. The first set has one head,
+    which is too few."""
     rng = random.Random(seed)
     plane = [[1, k, 0] for k in range(-2, 3)] + [[0, 0, 1]]
     base = oracle.draw_matrix(rng, 3, 3, 3)

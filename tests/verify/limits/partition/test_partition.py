@@ -54,7 +54,7 @@ def with_queries(queries: Any, n: int) -> Dataset:
 
 
 def most_placed(queries: Any, sizes: Sizes) -> int:
-    """By trying all subsets and all their groupings."""
+    """Try all subsets and all their groupings."""
     for count in range(len(queries), 0, -1):
         for subset in itertools.combinations(queries, count):
             if some_grouping(subset, sizes.first, sizes.further, sizes.heads):

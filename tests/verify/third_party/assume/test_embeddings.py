@@ -103,7 +103,7 @@ def rank(width: int, base: float) -> int:
 
 
 def encodings(positions: int, width: int, base: float) -> list[list[arb]]:
-    """From the definition, in balls."""
+    """The encodings by definition, in balls."""
     b, rows = fmpq(*Fraction(base).as_integer_ratio()), []
     for p in range(positions):
         angles = [p * arb(b) ** (arb(-2 * (j // 2)) / width) for j in range(width)]
