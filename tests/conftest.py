@@ -47,7 +47,7 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """Constructions that a test registers are removed after it."""
+    """Constructions that a test registers are removed afterwards."""
     before = dict(registry._registered)
     yield
     registry._registered.clear()

@@ -1,7 +1,7 @@
 """What is known about a layer: from its configuration, from its outputs, or by assumption. Without
 PyTorch.
 
-tests/constructions/test_model_types.py holds the listed types against transformers itself.
+tests/constructions/test_model_types.py compares the listed types with transformers itself.
 """
 
 from __future__ import annotations

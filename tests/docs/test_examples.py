@@ -1,4 +1,4 @@
-"""The examples run, the notebooks are their scripts; networks against formulas of their own."""
+"""The examples run, and the notebooks are their scripts; networks agree with separate formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""True files of all claims of exact equality, with changes of which some leave them true: of a
+"""True files of all claims of exact equality, with changes, some of which leave them true: of a
 number, rows, an example, sizes, the relation, the layer, words; mutants; and bytes."""
 
 from __future__ import annotations

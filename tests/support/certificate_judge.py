@@ -204,7 +204,7 @@ def is_impossible(certificate: Any) -> bool:
 
 
 def layer_parts(certificate: Any) -> Any:
-    """Dims, contexts, queries and labels, after the demands that both layer claims share."""
+    """Dims, contexts, queries and labels, after the requirements that both layer claims share."""
     T, n, d, m, H, d_h, _ = sizes_of(certificate["dims"], DIMS)
     data = record(certificate["data"], ["contexts", "queries", "labels"])
     contexts = contexts_of(certificate, data["contexts"], T, n, d)

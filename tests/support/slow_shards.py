@@ -41,8 +41,8 @@ def ends_its_worker(shard: Shard) -> dict[str, Any]:
 
 
 def ends_one_worker(shard: Shard, begun: str) -> dict[str, Any]:
-    """A shard in the middle ends the first process that takes it. begun: a folder, in which each
-    shard leaves a file as often as it is begun."""
+    """A shard in the middle ends the first process that takes it. begun: a folder in which each
+    shard leaves a file whenever it is begun."""
     again = len(list(Path(begun).glob(f"{shard.start} *")))
     (Path(begun) / f"{shard.start} {again}").touch()
     if shard.start == 15 and not again:

@@ -99,7 +99,7 @@ def broken(proof: Proof) -> dict[str, list[str]]:
 
 
 def require_all_rules(proof: Proof) -> None:
-    """Raises TraceError for these rules, beside those of `rules.require_rules`."""
+    """Raises TraceError for these rules, besides those of `rules.require_rules`."""
     rules.require_rules(proof)
     for name, violations in broken(proof).items():
         raise TraceError(f"trace.{name}: {violations[0]}")

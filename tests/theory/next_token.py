@@ -332,7 +332,7 @@ def first_symbol_case(rng: random.Random) -> Outcome:
 
 
 def texts_with_first(rng: random.Random, V: int, length: int) -> list[list[int]]:
-    """Symbol 0 stands first in each, and nowhere else."""
+    """Symbol 0 comes first in each, and occurs nowhere else."""
     few = range(1, V)
     texts = []
     for _ in range(rng.randint(1, 6)):

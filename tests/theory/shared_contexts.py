@@ -190,7 +190,7 @@ def crossings_case(rng: random.Random) -> Outcome:
 
 
 def orders_case(rng: random.Random) -> Outcome:
-    """Q bounds the orders of any vectors, special ones too, seen among random directions."""
+    """Q bounds the number of orders of any vectors, even special ones, in random directions."""
     d, T = rng.randint(1, 3), rng.randint(2, 5)
     size = rng.choice((2, 10**6))
     vectors = [[rng.randint(-size, size) for _ in range(d)] for _ in range(T)]

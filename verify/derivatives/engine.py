@@ -192,7 +192,7 @@ def derivatives(done: Run, seed: Array) -> Array:
             weights = [one + other for one, other in zip(weights, more, strict=True)]
             by_tokens = _sum(rows_of, tokens_of)
         columns.append(_in_order(block, weights, done.on))
-        if k == 0:  # nobody asks for derivatives by the data
+        if k == 0:  # derivatives with respect to the data are not needed
             break
         by_tokens = _sum(by_tokens, tokens)
         for by_skip, by_skipped in skipped[k]:

@@ -142,8 +142,8 @@ def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) ->
 def independent_columns(J: FloatArray) -> tuple[int, ...]:
     """One column for each row, in ascending order: the pivot rows of an LU factorization of Jᵀ.
 
-    QR with column pivoting conditions the block hardly better (norms of the inverse within a
-    factor of 1.5 at N = 40 to 1,800), and takes 25 times as long at N = 1,800.
+    QR with column pivoting gives hardly better blocks (norms of the inverse within a factor of 1.5
+    at N = 40 to 1,800), and takes 25 times as long at N = 1,800.
     """
     order = np.arange(J.shape[1])
     for i, k in enumerate(dgetrf(J.T)[1]):

@@ -34,7 +34,7 @@ _IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper net
 
 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
-    """(T·m) outputs minus labels at the weights themselves, each ball from `bits` bits."""
+    """(T·m) outputs minus labels at the weights themselves, computed with `bits` bits."""
     with ctx.workprec(bits):
         differences = network.enclosures(data, bits) - arb_mat(data.label_matrix)
         return BallArray.of(differences.entries(), (data.T * data.m,))

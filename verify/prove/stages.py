@@ -115,13 +115,13 @@ def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
     if run.narrow or run.question.claim == "interpolation" or work <= unasked:
         return ""
     why = conclusions.too_long_to_compute(bits)
-    if data.origin is AS_GIVEN and max(data.contexts.denominator, data.queries.denominator) > 1:
-        why += "; --round with a step, such as 1/64, makes them short"
+    whole = max(data.contexts.denominator, data.queries.denominator) == 1
+    advice = "" if whole or data.origin is not AS_GIVEN else "; --round with a step shortens them"
     if not _fits(bits, data.T):
-        return why
-    why += " unasked; --claim interpolation asks for one"
+        return why + advice
+    why += " unless --claim interpolation is given"
     above = _above_limits(*cost_of_checking(data, built.layer, bits))
-    return f"{why}, but {above}" if above else why
+    return (f"{why}, but {above}" if above else why) + advice
 
 
 def _fits(bits: int, T: int) -> bool:

@@ -1,7 +1,7 @@
 """Full row rank and the smallest singular value, enclosed in balls (Arb).
 
-For matrices that are not small rationals: float data taken exactly, or entries that are
-themselves enclosures (softmax weights with real exponentials). Z is T×K with T <= K.
+The matrices are not small rationals: they are floats taken exactly, or have entries that are
+enclosures (softmax weights with real exponentials). Z is T×K with T <= K.
 
 **Right inverse.** Let R be any K×T matrix and E = I - ZR. If ||E|| < 1 in some submultiplicative
 norm, ZR is invertible (Neumann), so Z has full row rank. Here it is the 2-norm, bounded in ball

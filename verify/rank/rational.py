@@ -102,8 +102,8 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     """A short relation between these rows, all distinct; None if they are independent. Proved.
 
     It is the fundamental circuit of smallest support of one basis: every proper subset of its rows
-    is independent, but a smaller circuit may exist. To find a small dependent set in a large subset
-    takes the solution of a small system only.
+    is independent, but a smaller circuit may exist. A small dependent set in a large subset is
+    found by solving a small system only.
 
     >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])
     Relation(indices=(0, 3), coefficients=(2, -1))

@@ -1,4 +1,4 @@
-"""Data of token sequences, against prefixes that the test writes out with code of its own."""
+"""Data of token sequences, against prefixes that the test writes out with its own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run over each sequence against a run for each example."""
+"""One run over each sequence, compared with a run for each example."""
 
 from __future__ import annotations
 

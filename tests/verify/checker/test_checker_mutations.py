@@ -1,8 +1,8 @@
 """Mutated certificates: none is accepted unless what it states is true.
 
-The judge of truth is `certificate_judge.true_statement`. With digests left as they were every
-change is rejected; with digests computed afresh the checker and the judge agree on every changed
-number, and the checker accepts no structural change that the judge does not find true.
+The judge of truth is `certificate_judge.true_statement`. With the old digests every change is
+rejected; with digests computed afresh, the checker and the judge agree on every changed number, and
+the checker accepts no structural change that the judge does not find true.
 """
 
 from __future__ import annotations

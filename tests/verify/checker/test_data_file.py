@@ -96,7 +96,7 @@ def other_content(certificate: Certificate, folder: Path) -> None:
 
 
 def with_text(text: bytes) -> Callable[[Certificate, Path], None]:
-    """Another content, to which the certificate points rightly."""
+    """Other content, to which the certificate points correctly."""
 
     def do(certificate: Certificate, folder: Path) -> None:
         (folder / JSON).write_bytes(text)

@@ -99,7 +99,7 @@ def test_true_files_hold_and_mutants_have_one_verdict(
 
 
 def within(certificate: Certificate, draw: random.Random) -> Certificate:
-    """The claim with one label moved: well inside the bound, to it but for 2^-k, or outside."""
+    """The claim with one label moved: well inside the bound, to within 2^-k of it, or outside."""
     bound = Fraction(draw.randint(1, 9), 10 ** draw.choice([0, 1, 3, 9, 20, 40]))
     labels = [list(row) for row in certificate["data"]["labels"]]
     nearly = 1 + Fraction(draw.choice([-1, 1]), 2 ** draw.randint(90, 140))
@@ -112,7 +112,7 @@ def within(certificate: Certificate, draw: random.Random) -> Certificate:
 
 @pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
-    """Balls leave few of them undecided: those that differ from the bound by 2^-140 of it."""
+    """Balls leave few of them undecided: those within a relative 2^-140 of the bound."""
     draw, seen = random.Random(count), Counter[str]()
     certificates = networks.rational(min(count, 400), 40_000, exact=False)
     for _ in range(count):

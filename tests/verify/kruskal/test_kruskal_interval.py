@@ -1,4 +1,4 @@
-"""The interval around the Kruskal rank: it contains the truth, closes where it can, and says why
+"""The interval around the Kruskal rank: it contains the truth, closes if it can, and says why
 it stops; with a log it is interrupted and resumed."""
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def test_support_bounds_are_true(vectors: Vectors) -> None:
 
 
 def test_the_circuit_inside_a_subspace_is_the_smallest_one() -> None:
-    """Five of seven vectors of a 5-dimensional subspace satisfy a relation of their own."""
+    """Five of seven vectors of a 5-dimensional subspace satisfy a relation among them."""
     rng = np.random.default_rng(7)
     table = rng.integers(1, 50, (60, 9))
     table[10:17, 5:] = 0

@@ -6,13 +6,13 @@ than one it is strictly diagonally dominant, hence regular, and the vectors are 
 entries are at most mu, this gives spark >= 1 + 1/mu (Donoho and Elad 2003; Gribonval and Nielsen
 2003); the sums themselves (Tropp 2004) give at least as good a bound.
 
-**Enclosure.** The rows are first scaled by powers of two to entries of at most 1 (exact but for
+**Enclosure.** The rows are first scaled by powers of two to entries of at most 1 (exact except for
 integers over 53 bits and entries that underflow: one relative rounding u, or 2^-1074 absolutely).
-Let u = 2^-53. A dot product of d terms, in any order of summation, is off by at most
-d u/(1 - d u) * sum |a_j b_j| <= 1.01 d u |a| |b| (Higham 2002, section 3.1) for d < 2^40; the norms
-lie in [1/2, sqrt(d)], their computed values and the division add at most 4 (d + 4) u relatively,
-the roundings of the entries 8 u + 2^-1000. So 8 (d + 8) u, added to every computed g, bounds it
-from above; adding k u covers the sum of k of them.
+Let u = 2^-53. A dot product of d terms, in any order of summation, is off by at most d u/(1 - d u)
+* sum |a_j b_j| <= 1.01 d u |a| |b| (Higham 2002, section 3.1) for d < 2^40; the norms lie in [1/2,
+sqrt(d)], their computed values and the division add at most 4 (d + 4) u relatively, the roundings
+of the entries 8 u + 2^-1000. So 8 (d + 8) u, added to every computed g, bounds it from above;
+adding k u covers the sum of k of them.
 """
 
 from __future__ import annotations

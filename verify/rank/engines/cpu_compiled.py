@@ -165,7 +165,7 @@ def independent_range(table, place, subsets, start, stop, out, arithmetic):  # t
         columns = np.flatnonzero(~taken)
         count, units = len(others), r - len(columns)
         width = min(len(columns), (count + 15) // 16 * 16)
-        if units + count < subsets.shape[1] or width < count:  # twice the same row; more than r
+        if units + count < subsets.shape[1] or width < count:  # the same row twice; more than r
             continue
         rows = np.zeros(((count + 3) // 4 * 4, width), table.dtype)
         for i in range(np.uint64(count)):

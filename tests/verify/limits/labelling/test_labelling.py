@@ -1,4 +1,4 @@
-"""Every labelling: what is built, against an oracle of its own; what is refuted; what is open."""
+"""Every labelling: what is built, against an independent oracle; what is refuted; what is open."""
 
 from __future__ import annotations
 

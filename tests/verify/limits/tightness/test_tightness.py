@@ -1,4 +1,4 @@
-"""Statements about every choice of weights, held against weights.
+"""Statements about every choice of weights, tested on weights.
 
 The oracles compute features in Python integers modulo a prime of their own, or in Fractions.
 """

@@ -1,4 +1,4 @@
-"""Universal memorization by H heads: bounds for every choice of weights, held against weights."""
+"""Universal memorization by H heads: bounds for every choice of weights, tested on weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedding without a model: batches, shards, what is kept, going on, and bad input."""
+"""Embedding without a model: batches, shards, what is kept, resuming, and bad input."""
 
 from __future__ import annotations
 
