@@ -18,12 +18,14 @@ from .constructions.network.blocks import FeedForward as FeedForward
 from .constructions.network.blocks import Normalization as Normalization
 from .constructions.network.composed import Gated as Gated
 from .constructions.network.composed import Group as Group
+from .constructions.network.file import write_network as write_network
 from .constructions.network.network import Network as Network
 from .constructions.network.network import readout as readout
 from .constructions.network.positional import GeneralAttention as GeneralAttention
 from .constructions.network.positional import HeadNorm as HeadNorm
 from .constructions.network.positional import Positions as Positions
 from .constructions.network.positional import Rotary as Rotary
+from .constructions.weights.importing import network_of as network_of
 from .constructions.weights.recording import record as record
 from .constructions.weights.weights import Weights as Weights
 from .reports.answers import write_report as write_report

@@ -6,8 +6,10 @@ length that the checker reads. In a user's file they may be integers, decimals a
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from flint import fmpq, fmpq_mat
@@ -15,7 +17,7 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.data.conversion import OF_WEIGHTS, describe
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.loading import MAX_JSON_BYTES, json_value, read_source
-from attncert.constructions.errors import InputError, odd_key
+from attncert.constructions.errors import InputError, odd_key, path_errors
 from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention, Block, FeedForward, Mask, Normalization
 from attncert.constructions.network.composed import Gated, Group
@@ -54,6 +56,13 @@ def as_json(network: Network) -> list[dict[str, Any]]:
       'bias': ['0'], 'residual': False}]
     """
     return _blocks_as_json(network.blocks)
+
+
+def write_network(network: Network, path: str | os.PathLike[str]) -> None:
+    """Write a network.json, which `attncert layer` and `prove --before` read. Exact. Raises
+    InputError if the file cannot be written. Source: docs/models-and-layers.md."""
+    with path_errors("path", "a file that can be written", path):
+        Path(path).write_text(json.dumps({"network": as_json(network)}) + "\n")
 
 
 def kind_of(block: Block) -> str:

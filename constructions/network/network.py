@@ -26,7 +26,8 @@ from attncert.constructions.network.states import States
 class Network:
     """Blocks in order, one or more; the output is the query after the last. Raises InputError.
 
-    Arithmetic: exact, or balls if a softmax is irrational. Source: docs/networks.md.
+    type: that of the model of another library from which they were read, if any. Arithmetic: exact,
+    or balls if a softmax is irrational. Source: docs/networks.md.
 
     >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     >>> network = Network((absolute, readout(fmpq_mat(2, 1, [1, 1]))))
@@ -38,6 +39,7 @@ class Network:
     """
 
     blocks: tuple[Block, ...]
+    type: str = ""
 
     def __post_init__(self) -> None:
         blocks: Any = self.blocks  # as a user wrote it, of any type

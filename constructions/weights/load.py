@@ -16,10 +16,12 @@ from attncert.constructions.foreign import printable
 from attncert.constructions.network.file import of_json
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights import files, own
-from attncert.constructions.weights.model_types import model_type, number_of_heads
+from attncert.constructions.weights.libraries import LENS, LIBRARIES, library
+from attncert.constructions.weights.model_types import BY_NAME, model_type, number_of_heads
 from attncert.constructions.weights.naming import NAMINGS, Place, choose, places
 from attncert.constructions.weights.projections import of_projections
 from attncert.constructions.weights.stored import StoredLayer
+from attncert.constructions.weights.transformer import Transformer
 
 FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMINGS))
 
@@ -122,6 +124,33 @@ def of_state(
     return replace(stored, scale=scale, type=name)
 
 
+def network_of_state(
+    read: Callable[[files.Choose], dict[str, AnyArray]],
+    config: Mapping[str, Any],
+    prefix: str,
+    source: str,
+) -> Network:
+    """The network of all arrays below the prefix. read: as for `of_state`. Raises InputError."""
+    kind, below = library(config), _with_dot(prefix)
+    if kind is None:
+        must = f"one of {', '.join(name for x in LIBRARIES for name in x.types)}"
+        raise InputError(f"{source}: model_type", must, printable(str(config.get("model_type"))))
+    design = kind.design(config, source)
+
+    outside = tuple(f".{name}" for name in kind.outside)
+
+    def choice(names: Sequence[str]) -> Collection[str]:
+        return [x for x in names if x.startswith(below) and not f".{x}".endswith(outside)]
+
+    arrays = read(choice)
+    blocks = Transformer(design, kind, arrays).blocks(below)
+    return Network(blocks, str(config.get("model_type", LENS)))
+
+
+def _with_dot(prefix: str) -> str:
+    return prefix and prefix.removesuffix(".") + "."
+
+
 def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
     """The config.json beside a model's weights; None if there is none, or it names no type. Raises
     InputError."""
@@ -137,8 +166,18 @@ def _json(file: BinaryIO, name: str, source: str) -> Any:
 
 def _of_arrays(
     file: BinaryIO, name: str, source: str, *, reader: Reader, selection: Selection
-) -> StoredLayer:
-    return of_state(lambda choose: reader(file, source, choose), name, source, selection)
+) -> StoredLayer | Network:
+    """The network below a prefix that is not that of plain attention; otherwise one layer."""
+
+    def read(choose: files.Choose) -> dict[str, AnyArray]:
+        return reader(file, source, choose)
+
+    config, prefix = selection.config or {}, selection.prefix
+    if prefix is not None and (kind := library(config)):
+        plain = config.get("model_type") in BY_NAME
+        if not (plain and _with_dot(prefix).endswith(kind.attention)):
+            return network_of_state(read, config, prefix, selection.source)
+    return of_state(read, name, source, selection)
 
 
 def _of_json(

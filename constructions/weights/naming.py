@@ -9,16 +9,18 @@ layer is refused rather than misread. The names do not say what a layer computes
 | names | models |
 | --- | --- |
 | in_proj_weight, out_proj | torch.nn.MultiheadAttention: query, key, value below one another |
+| q_proj_weight, k_proj_weight, v_proj_weight, out_proj | the same with kdim or vdim |
 | q_proj, k_proj, v_proj, out_proj | BART, OPT, CLIP, Whisper |
 | q_proj, k_proj, v_proj, o_proj | ViT |
 | self.query, self.key, self.value, output.dense | BERT, RoBERTa |
 | attention.query, attention.key, attention.value, output.dense | YOLOS |
 | query, key, value, dense | ALBERT |
+| query, key, value, linear | tracr, turned |
 | q_lin, k_lin, v_lin, out_lin | DistilBERT |
 | to_q, to_k, to_v, to_out.0 | diffusers |
 | c_attn, c_proj | GPT-2 (Conv1D: stored (in, out)), nanoGPT (Linear) |
 | qkv, proj | timm |
-| W_Q, b_Q, ... | TransformerLens: one matrix (d, d_h) for each head |
+| W_Q, b_Q, ... | TransformerLens: one matrix (d, d_h) for each head; _W_K, ... if fewer keys |
 | Wq, Wk, Wv, Wo | the public code of the paper: likewise; Wo (H·d_v, m), logits divided by √d |
 """
 
@@ -40,7 +42,8 @@ class Naming:
     are not part of attention, or prefixes of such names, with a dot. conv: a fused weight may be
     stored (in, out), as by Conv1D. stacked: weights are (H, d, width), that of the output (H,
     width, m) or (H·width, m). causal: the default for modules with these names. scale: the default
-    scale of the logits."""
+    scale of the logits. apart: keys and values may have widths of their own, and the biases of all
+    three are one array."""
 
     format: str
     inputs: tuple[Names, ...]
@@ -50,6 +53,7 @@ class Naming:
     stacked: bool = False
     causal: bool = False
     scale: str = "sqrt-d"
+    apart: bool = False
 
     @property
     def weights(self) -> tuple[str, ...]:
@@ -134,18 +138,26 @@ def _hf(*modules: str, outside: tuple[str, ...] = (), gpt: bool = False) -> Nami
 
 NAMINGS = (
     Naming("torch-mha", (("in_proj_weight", "in_proj_bias"),), linear("out_proj")[0]),
+    Naming(
+        "torch-mha", tuple((f"{x}_proj_weight", "in_proj_bias") for x in "qkv"),
+        linear("out_proj")[0], apart=True,
+    ),
     _hf("q_proj", "k_proj", "v_proj", "out_proj", outside=_BUFFERS),
     _hf("q_proj", "k_proj", "v_proj", "o_proj"),
     _hf("self.query", "self.key", "self.value", "output.dense", outside=("output.LayerNorm.",)),
     _hf("attention.query", "attention.key", "attention.value", "output.dense"),
     _hf("query", "key", "value", "dense", outside=("LayerNorm.",)),
+    _hf("query", "key", "value", "linear"),
     _hf("q_lin", "k_lin", "v_lin", "out_lin"),
     _hf("to_q", "to_k", "to_v", "to_out.0"),
     _hf("c_attn", "c_proj", outside=_BUFFERS, gpt=True),
     _hf("qkv", "proj"),
-    Naming(
-        "transformer-lens", (("W_Q", "b_Q"), ("W_K", "b_K"), ("W_V", "b_V")), ("W_O", "b_O"),
-        outside=("mask", "IGNORE"), stacked=True,
+    *(
+        Naming(
+            "transformer-lens", (("W_Q", "b_Q"), (f"{x}W_K", f"{x}b_K"), (f"{x}W_V", f"{x}b_V")),
+            ("W_O", "b_O"), outside=("mask", "IGNORE"), stacked=True,
+        )
+        for x in ("", "_")
     ),
     Naming(
         "paper", (("Wq", ""), ("Wk", ""), ("Wv", "")), ("Wo", ""), stacked=True, scale="sqrt-model"

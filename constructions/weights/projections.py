@@ -1,15 +1,21 @@
 """From the projections of a layer, as libraries store them, to exact weights head by head.
 
 Libraries store W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of
-query, key and value are ordered by head, d_h for each; keys and values have as many heads as
-queries. A fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h)
-and (H, d_v, m), are brought to that form first.
+query, key and value are ordered by head, d_h for each. If keys and values have fewer heads than
+queries, each of theirs serves as many successive heads (Ainslie et al. 2023), and is repeated here.
+A fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H,
+d_v, m), are brought to that form first.
+
+torch.nn.MultiheadAttention takes keys and values of other widths (kdim, vdim). Then a token is key
+and value side by side: with queries (e, 0, 0) and tokens (0, k, v) the weights of each part act on
+its own columns, and are 0 on the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.arrays import AnyArray
@@ -23,9 +29,16 @@ _PARTS = ("query", "key", "value")
 
 
 def of_projections(
-    place: Place, arrays: Mapping[str, AnyArray], heads: int | None, name: str = "layer"
+    place: Place,
+    arrays: Mapping[str, AnyArray],
+    heads: int | None,
+    name: str = "layer",
+    *,
+    key_bias: bool = False,
 ) -> StoredLayer:
-    """The layer at this place. arrays: keys are full names. heads: H. Raises InputError."""
+    """The layer at this place. arrays: keys are full names. heads: H. key_bias: whether the row
+    below K is b_K, as it must be if softmax does not cancel it: with rotation, norms or a cap.
+    Raises InputError."""
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
     if naming.stacked:
@@ -56,7 +69,7 @@ def of_projections(
             rows = slice(h * width, (h + 1) * width)
             matrix = weight[rows].matrix().transpose()  # d×width
             if biased:
-                row = None if part == "key" else bias
+                row = None if part == "key" and not key_bias else bias
                 matrix = _above(matrix, None if row is None else row[rows], d, width)
             matrices.append(matrix)
         layer_heads.append(Head(*matrices))
@@ -106,6 +119,9 @@ def _parts(
     names = [(place.prefix + w, place.prefix + b) for w, b in place.naming.inputs]
     weights = [_matrix(arrays[weight], weight) for weight, _ in names]
     biases = [arrays.get(bias) for _, bias in names]
+    thirds = [slice(start, start + inner) for start in (0, inner, 2 * inner)]
+    if place.naming.apart:
+        biases = [bias and bias[rows] for bias, rows in zip(biases, thirds, strict=True)]
     for (_, name), weight, bias in zip(names, weights, biases, strict=True):
         if bias is not None and bias.shape != weight.shape[:1]:
             raise InputError(name, f"of shape {weight.shape[:1]}", bias.shape)
@@ -114,19 +130,42 @@ def _parts(
         if len(weight) != 3 * inner:
             must = f"of {inner} rows each for queries, keys and values"
             raise InputError(names[0][0], must, f"{len(weight)} rows")
-        cuts = [slice(start, start + inner) for start in (0, inner, 2 * inner)]
-        weights = [weight[cut] for cut in cuts]
-        biases = [None if bias is None else bias[cut] for cut in cuts]
+        weights = [weight[rows] for rows in thirds]
+        biases = [bias and bias[rows] for rows in thirds]
         names *= 3
     queries = len(weights[0]) if place.naming.stacked else inner
-    d = weights[0].shape[1]
-    for (name, _), weight, part in zip(names, weights, _PARTS, strict=True):
-        shape = (inner if part == "value" else queries, d)
+    groups = len(weights[1]) * heads // queries
+    if not groups or heads % groups:
+        groups = heads
+    rows = (queries, queries * groups // heads, inner * groups // heads)
+    for (name, _), weight, part, count in zip(names, weights, _PARTS, rows, strict=True):
+        shape = (count, weight.shape[1] if place.naming.apart else weights[0].shape[1])
         if weight.shape != shape:
             raise InputError(
                 f"{name} ({part})", f"of shape {shape}, for {heads} heads", weight.shape
             )
+    if place.naming.apart:
+        weights = _side_by_side(weights)
+    for i in (1, 2):
+        weights[i], biases[i] = (_repeated(x, groups, heads) for x in (weights[i], biases[i]))
     return dict(zip(_PARTS, zip(weights, biases, strict=True), strict=True))
+
+
+def _repeated(array: ExactArray | None, groups: int, heads: int) -> ExactArray | None:
+    """The rows of each of the groups, for each head that it serves."""
+    if array is None or groups == heads:
+        return array
+    rows = np.arange(len(array)).reshape(groups, -1)
+    return array[np.repeat(rows, heads // groups, axis=0).ravel()]
+
+
+def _side_by_side(weights: Sequence[ExactArray]) -> list[ExactArray]:
+    """Each weight with zeros in the columns of the others."""
+    widths, wide = [x.shape[1] for x in weights], list[ExactArray]()
+    for i, x in enumerate(weights):
+        columns = (sum(widths[:i]), sum(widths[i + 1 :]))
+        wide.append(ExactArray(np.pad(x.stored, ((0, 0), columns)), x.denominator))
+    return wide
 
 
 def _matrix(array: ExactArray, name: str) -> ExactArray:

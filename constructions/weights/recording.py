@@ -1,8 +1,9 @@
-"""Queries, contexts and outputs of an attention layer inside a model, recorded in a forward pass.
+"""Queries, contexts and outputs of a layer inside a model, recorded in a forward pass.
 
 Hooks record what enters and leaves the layer: in torch.nn.MultiheadAttention its arguments and its
-result; elsewhere the input of the query projection, the input of the key projection, and the output
-of the output projection, so that their surroundings (dropout, residuals, norms) stay outside. Every
+result; in other attention the input of the query projection, the input of the key projection, and
+the output of the output projection, so that their surroundings (dropout, residuals, norms) stay
+outside; in a transformer's layer with attention inside, its first argument and its result. Every
 query position is an example: its context is the rows of the sequence that it sees (causal masks and
 padding hide rows). PyTorch is not imported here.
 """
@@ -31,7 +32,7 @@ from attncert.constructions.weights.naming import NAMINGS, Place, places
 
 _NOTED = ("query", "context", "output")
 _MASKS = ("attention_mask", "attn_mask")  # names in modules that are not PyTorch's own
-_POSITIONS = ("position_ids", "cache_position")  # their effect shows in the outputs
+_POSITIONS = ("position_ids", "cache_position", "position_embeddings")  # outputs show their effect
 _UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 _MASKED = 0.5  # a float below this multiple of its dtype's lowest number hides a row
 
@@ -117,20 +118,20 @@ class Recording:
 def record(
     module: Any, positions: Sequence[int] | None = None, causal: bool | None = None
 ) -> Iterator[Recording]:
-    """Record the inputs and outputs of an attention module while the block runs.
+    """Record the inputs and outputs of a layer while the block runs.
 
-    module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`), on
-    batches (B, n, d). positions: the places in each sequence of the queries that become examples
-    (-1: the last); default: all. causal: whether position i sees only rows up to i, whatever mask
-    is passed; by default, if no mask is passed, the module's `is_causal` decides; without it,
-    modules with GPT-2's names (c_attn) are causal and others are not. A module that masks
-    internally and has no such attribute needs it. Queries that see no row are left out.
-    PyTorch's fast path, which bypasses modules, is off in the block. Raises InputError for a module
-    that is not an attention layer, a mask that moves logits or differs between heads, a pass that
-    does not run the projections once each (`_Pass`), another tensor among the module's arguments,
-    and a pass in training mode: dropout is not part of a layer. If anything else acts inside the
-    module, the recorded outputs show it. Arithmetic: the module's, kept exactly. Source:
-    docs/models-and-layers.md.
+    module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`), or
+    a transformer's layer with one of these in it, on batches (B, n, d). positions: the places in
+    each sequence of the queries that become examples (-1: the last); default: all. causal: whether
+    position i sees only rows up to i, whatever mask is passed; by default, if no mask is passed,
+    the module's `is_causal` decides; without it, modules with GPT-2's names (c_attn) are causal and
+    others are not. A module that masks internally and has no such attribute needs it. Queries that
+    see no row are left out. PyTorch's fast path, which bypasses modules, is off in the block.
+    Raises InputError for a module without a single attention layer, a mask that moves logits or
+    differs between heads, a pass that does not run the projections once each (`_Pass`), another
+    tensor among the module's arguments, and a pass in training mode: dropout is not part of a
+    layer. If anything else acts inside the module, the recorded outputs show it. Arithmetic: the
+    module's, kept exactly. Source: docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP
     ...     model(batch)
@@ -145,7 +146,8 @@ def record(
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
         raise InputError("positions", "a list of whole numbers", positions)
     names, must = list(module.state_dict()), "the attention module itself"
-    if inside := [place.label for place in places(names, NAMINGS) if place.prefix]:
+    inside = [place.label for place in places(names, NAMINGS) if place.prefix]
+    if len(inside) > 1:
         raise InputError("module", must, f"one with it at {', '.join(inside)}")
     if (place := Selection().place(names, "module")) is None:
         raise InputError("module", must, "another")
@@ -153,7 +155,8 @@ def record(
     current = _Pass(recording, positions, causal, module, place.naming.causal)
     named = {"query", "key", "value"} <= inspect.signature(module.forward).parameters.keys()
     fused = place.naming.format == "torch-mha" and named
-    handles = (_hooks_on_arguments if fused else _hooks_on_projections)(module, place, current)
+    hooks = _hooks_on_arguments if fused else _hooks_on_projections
+    handles = (_hooks_around if inside else hooks)(module, place, current)
     try:
         with _every_module_called():
             yield recording
@@ -259,7 +262,12 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
             current.note(name, arguments.get(key))
         current.note("output", results[0])
         arrays = current.arrays
-        if not np.array_equal(arrays["context"], arrays["value"]):
+        if place.naming.apart:  # query, key and value side by side
+            query, key, value = (arrays[name] for name in ("query", "context", "value"))
+            wide = np.concatenate([key, value], axis=2)
+            arrays["query"] = np.pad(query, ((0, 0), (0, 0), (0, wide.shape[2])))
+            arrays["context"] = np.pad(wide, ((0, 0), (0, 0), (query.shape[2], 0)))
+        elif not np.array_equal(arrays["context"], arrays["value"]):
             raise InputError("value", "the same as key: one context", "another")
         if not getattr(module, "batch_first", False):
             current.arrays = {name: x.swapaxes(0, 1) for name, x in arrays.items()}
@@ -272,7 +280,10 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
 def _visible_rows(arguments: dict[str, Any]) -> BoolArray | None:
     """The rows that PyTorch's two masks show; True, or a number far below 0, hides a row."""
     masks = []
-    attn, padding = arguments.get("attn_mask"), arguments.get("key_padding_mask")
+    attn, padding = (
+        arguments.get(name, arguments.get(f"src_{name.removeprefix('attn_')}"))
+        for name in ("attn_mask", "key_padding_mask")
+    )
     if attn is not None:
         visible = _visible(attn, "attn_mask", hidden=True)
         if visible.ndim != 2:
@@ -301,14 +312,7 @@ def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any
 
     def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
         current.require_layer()
-        visible = None
-        for name, tensor in _tensors(module, args, kwargs):
-            if name in _MASKS:
-                visible = _rows(tensor, name)
-            elif not any(_same(tensor, name, current.arrays[x]) for x in ("query", "context")):
-                must = "left out while a layer is recorded: what it does there is not known"
-                raise InputError(name, must, "given")
-        current.finish(visible, kwargs.get("is_causal"))
+        current.finish(_masked(module, args, kwargs, current), kwargs.get("is_causal"))
 
     return [
         module.register_forward_pre_hook(lambda *_: current.arrays.clear()),
@@ -321,6 +325,35 @@ def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any
         ),
         module.register_forward_hook(after, with_kwargs=True),
     ]
+
+
+def _hooks_around(module: Any, place: Place, current: _Pass) -> list[Any]:
+    """Hooks of a layer of a transformer, on its first argument and its result."""
+
+    def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
+        arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+        current.arrays.clear()
+        for name in ("query", "context"):
+            current.note(name, next(iter(arguments.values())))
+        current.note("output", results[0] if isinstance(results, tuple) else results)
+        current.require_layer()
+        own = "src" in arguments  # a layer of PyTorch
+        seen = _visible_rows(arguments) if own else _masked(module, args, kwargs, current)
+        current.finish(seen, kwargs.get("is_causal"))
+
+    return [module.register_forward_hook(after, with_kwargs=True)]
+
+
+def _masked(module: Any, args: Any, kwargs: Any, current: _Pass) -> BoolArray | None:
+    """The rows that the mask among the arguments shows. Raises InputError for other tensors."""
+    visible = None
+    for name, tensor in _tensors(module, args, kwargs):
+        if name in _MASKS:
+            visible = _rows(tensor, name)
+        elif not any(_same(tensor, name, current.arrays[x]) for x in ("query", "context")):
+            must = "left out while a layer is recorded: what it does there is not known"
+            raise InputError(name, must, "given")
+    return visible
 
 
 def _tensors(module: Any, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:

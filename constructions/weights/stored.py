@@ -27,6 +27,7 @@ from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.blocks import Block, FeedForward
 
 _MOST_PREFIX = 200  # the longest prefix, in characters
 
@@ -78,6 +79,21 @@ class StoredLayer:
             data, contexts=_with_ones(data.contexts), queries=_with_ones(data.queries),
             stated=stated,
         )  # fmt: skip
+
+    def with_biases(self, block: Block) -> list[Block]:
+        """The block of this layer, on vectors without the 1: a block before it appends the 1, and
+        one after it adds b_O."""
+        blocks = [block]
+        if self.biased:
+            d = int(self.layer.heads[0].key.nrows()) - 1
+            appended = fmpq_mat([[int(i == j) for j in range(d + 1)] for i in range(d)])
+            one = fmpq_mat(1, d + 1, [0] * d + [1])
+            blocks.insert(0, FeedForward(appended, one, of="all"))
+        if self.offset is not None:
+            m = int(self.offset.ncols())
+            same = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
+            blocks.append(FeedForward(same, self.offset, block.of))
+        return blocks
 
     def _require_widths(self, data: Dataset) -> None:
         """Raise InputError, in terms of the data, if a width differs."""

@@ -14,8 +14,8 @@ from attncert.constructions.weights.model_types import HEADS, TORCH
 from attncert.constructions.weights.stored import StoredLayer
 
 _OF_TORCH = ("num_heads", "add_zero_attn")
-_LIBRARY = "transformers.models."
-_LIBRARIES = ("transformers.", "torch.nn.")
+_OURS = ("transformers.models.", "transformer_lens.")
+_LIBRARIES = ("transformers.", "torch.nn.", "transformer_lens.")
 _WAY_OUT = 'format="hf"'
 
 
@@ -52,7 +52,7 @@ class Weights(StoredLayer):
         inner = module.get_submodule(prefix) if within else module
         config = None
         if format == "auto":
-            config = _configuration(inner) or {"model_type": f"of type {type(inner).__name__}"}
+            config = configuration(inner) or {"model_type": f"of type {type(inner).__name__}"}
 
         def read(choose: Choose) -> dict[str, AnyArray]:
             return {name: of_tensor(state[name], name) for name in choose(list(state))}
@@ -76,18 +76,18 @@ class Weights(StoredLayer):
         return cls(**vars(stored))
 
 
-def _configuration(module: Any) -> dict[str, Any] | None:
-    """The object that states how torch.nn.MultiheadAttention, or a module of transformers,
-    computes; None for a module that is, or contains, a class of another origin, which may compute
-    differently."""
+def configuration(module: Any) -> dict[str, Any] | None:
+    """The options of torch.nn.MultiheadAttention, or of a module of transformers or
+    TransformerLens; None for a module that is, or contains, a class of another origin, which may
+    compute differently."""
     kind = type(module)
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}
     parts = list(module.modules()) if hasattr(module, "modules") else []
     foreign = [x for x in parts if not type(x).__module__.startswith(_LIBRARIES)]
-    if foreign or not kind.__module__.startswith(_LIBRARY):
+    if foreign or not kind.__module__.startswith(_OURS):
         return None
-    configs: list[Any] = [getattr(part, "config", None) for part in parts]
+    configs: list[Any] = [getattr(x, y, None) for x in parts for y in ("config", "cfg")]
     return next((dict(x.to_dict()) for x in configs if hasattr(x, "to_dict")), None)
 
 

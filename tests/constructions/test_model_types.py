@@ -212,16 +212,6 @@ def test_a_class_of_one_s_own_in_a_model_is_not_taken_for_the_library_s() -> Non
             attncert.Weights.from_torch(module)
 
 
-def test_tables_of_angles_are_not_recorded() -> None:
-    found = model("llama")
-    layer = attention_of(found)
-    with (
-        pytest.raises(InputError, match="position_embeddings: must be left out"),
-        attncert.record(layer),
-    ):
-        found(torch.tensor([[3, 4, 5]]))
-
-
 def test_a_tensor_that_is_not_understood_is_named() -> None:
     inputs, bias = torch.randn(1, 3, 12), torch.randn(1, 3, 3, 3)
 

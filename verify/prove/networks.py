@@ -13,7 +13,8 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.network.network import Network
 from attncert.verify.certificates.certificate import produced_by
 from attncert.verify.certificates.installed import versions
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims import ids
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.outputs import memorized as claims
@@ -29,7 +30,7 @@ from attncert.verify.statements.idle import idle
 from attncert.verify.statements.judged import Judged
 from attncert.verify.statements.states import Views
 
-_OF_ONE_LAYER = ("prefix", "heads", "scale", "logit_unit")
+_OF_ONE_LAYER = ("heads", "scale", "logit_unit")
 _CHANGES = {
     "query": "It changes the query.",
     "all": "It changes every token and the query.",
@@ -54,8 +55,11 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
     return _concluded(question, data, construction, said, built, network, exact, bounds)
 
 
-def given_network(network: Network, data: Dataset, question: LayerQuestion) -> Proof:
+def given_network(
+    network: Network, data: Dataset, question: LayerQuestion, reading: Claim | None = None
+) -> Proof:
     """A network from a file, on data: `attncert layer` for networks that are not one layer.
+    reading: how it was read from a model of another library.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
     certificate shows equality, the least margin, or the largest error. Raises InputError for
@@ -64,7 +68,6 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> P
     _require_network_options(question)
     bound = question.tolerance
     limit = default_limit(data) if bound is None else at_most(Fraction(bound))
-    outcome = limited(network, data, limit, exact_outputs(network, data))
     construction = Construction(
         name="given-network",
         title="blocks from a file",
@@ -72,13 +75,35 @@ def given_network(network: Network, data: Dataset, question: LayerQuestion) -> P
         purposes=[(1, _CHANGES[block.of]) for block in network.blocks],
         build=lambda data, request: network,
     )
-    known, exact, bounds = outcome
+    if refused := unread(reading):
+        return _concluded(question, data, construction, resting(refused, reading))
+    known, exact, bounds = limited(network, data, limit, exact_outputs(network, data))
     from attncert.verify.newton.ranks import ranks  # loads SciPy
 
     known = [*idle(Views(data, network, network)), *ranks(data, network), *known]
     if question.computed_in:
         known[-1:-1] = computed_claims(network, data, limit, question.computed_in)
+    known = resting(known, reading)
     return _concluded(question, data, construction, known, network, network, exact, bounds)
+
+
+def unread(reading: Claim | None) -> list[Claim]:
+    """The claims without a verdict on labels, if the layer as read does not reproduce the recorded
+    outputs."""
+    if reading is None or reading.level.holds:
+        return []
+    reason = {"reason": f"{reading.statement} So the labels were not judged."}
+    statement = "The outputs are as the labels require."
+    return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
+
+
+def resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
+    """The claim that the layer was read correctly, then these claims, which rest on it if it
+    holds."""
+    if reading is None:
+        return tuple(claims)
+    on = (reading.id,) if reading.level.holds else ()
+    return (reading, *(replace(claim, rests_on=(*claim.rests_on, *on)) for claim in claims))
 
 
 def _concluded(
@@ -133,5 +158,3 @@ def _require_network_options(question: LayerQuestion) -> None:
     for option in _OF_ONE_LAYER:
         if (setting := getattr(question, option)) is not None:
             raise InputError(option, "left out for a network", setting)
-    if question.mask != "none":
-        raise InputError("mask", "left out for a network, whose blocks have their own", "given")

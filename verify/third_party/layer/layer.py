@@ -9,18 +9,15 @@ recorded outputs, there is no conclusion about labels.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat
 
 from attncert.constructions.arrays import BoolArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
-from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import StageProgress, silent
 from attncert.constructions.weights.load import load_weights
@@ -43,11 +40,11 @@ from attncert.verify.outputs.error import (
 )
 from attncert.verify.outputs.rounded import computed_claims
 from attncert.verify.outputs.within import RECOMPUTED, certified, products
-from attncert.verify.prove.networks import given_network
+from attncert.verify.prove.networks import given_network, resting, unread
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.third_party.layer.layer_audit import LayerAudit, audit_layer
 from attncert.verify.third_party.layer.mask import Recorded, causal_mask, read_mask, visible_rows
-from attncert.verify.third_party.layer.reading import read_claim
+from attncert.verify.third_party.layer.reading import read_claim, read_network
 
 _NO_OUTPUTS = "a certificate is about outputs and labels"
 
@@ -101,14 +98,15 @@ def layer(
     """
     question = question or LayerQuestion()
     stored = _stored(weights, question)
-    if isinstance(stored, Network):
-        if mask is not None or not isinstance(data, Dataset):
-            raise InputError("data", "a Dataset, without mask, for a network", repr(data))
-        return given_network(stored, question.of(data).expanded(), question)
     examples, recorded, masked = _examples(data, question, mask)
+    if isinstance(stored, Network):
+        if masked and recorded is None:
+            raise InputError("mask", "left out for a network, whose blocks have their own", "given")
+        reading = read_network(stored, examples, recorded)
+        return given_network(stored, examples, question, reading)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     reading = read_claim(stored, attention, recorded, masked)
-    audit, claims, file = None, _unread(reading), dict[str, Any](uncertified=_NO_OUTPUTS)
+    audit, claims, file = None, unread(reading), dict[str, Any](uncertified=_NO_OUTPUTS)
     if not claims:
         bound = question.tolerance
         limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
@@ -117,17 +115,17 @@ def layer(
         claims = [x for x in audit.claims if x is not memorizes]
         claims.append(measured(error, memorizes, spread(examples)))
         if question.computed_in:
-            network = _on_given_data(stored, attention)
+            network = Network(tuple(stored.with_biases(attention.block)))
             claims[-1:-1] = computed_claims(network, examples, limit, question.computed_in)
         if claims[-1].level.holds:
-            network = _on_given_data(stored, attention)
+            network = Network(tuple(stored.with_biases(attention.block)))
             confirmed, file = _certified(audit, network, examples, question.line())
             on = tuple(claim.id for claim in confirmed)
             claims[-1:] = [*confirmed, replace(claims[-1], rests_on=on)]
     return LayerAnswer(
         question=question,
         data=examples,
-        trace=ProofTrace(_resting(claims, reading)),
+        trace=ProofTrace(resting(claims, reading)),
         conclusion=claims[-1].id,
         **file,
         weights=stored,
@@ -171,21 +169,6 @@ def _examples(
 # The certificate.
 
 
-def _on_given_data(stored: StoredLayer, attention: Attention) -> Network:
-    """The layer as a network. If it has biases, a first block appends a 1 to every vector, and a
-    last one adds b_O."""
-    blocks: list[Block] = [attention.block]
-    if stored.biased:
-        d = attention.data.d - 1
-        appended = fmpq_mat([[int(i == j) for j in range(d + 1)] for i in range(d)])
-        blocks.insert(0, FeedForward(appended, fmpq_mat(1, d + 1, [0] * d + [1]), of="all"))
-    if stored.offset is not None:
-        m = int(stored.offset.ncols())
-        same = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
-        blocks.append(FeedForward(same, stored.offset))
-    return Network(tuple(blocks))
-
-
 def _certified(
     audit: LayerAudit, network: Network, data: Dataset, command: str
 ) -> tuple[list[Claim], dict[str, Any]]:
@@ -202,25 +185,3 @@ def _certified(
         construction="given-layer",
         produced_by=produced_by(command, 0),
     )
-
-
-# Claims.
-
-
-def _unread(reading: Claim | None) -> list[Claim]:
-    """The claims without a verdict on labels, if the layer as read does not reproduce the recorded
-    outputs."""
-    if reading is None or reading.level.holds:
-        return []
-    reason = {"reason": f"{reading.statement} So the labels were not judged."}
-    statement = "The outputs are as the labels require."
-    return [Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, witness=reason)]
-
-
-def _resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
-    """The claim that the layer was read correctly, then these claims, which rest on it if it
-    holds."""
-    if reading is None:
-        return tuple(claims)
-    on = (reading.id,) if reading.level.holds else ()
-    return (reading, *(replace(claim, rests_on=(*claim.rests_on, *on)) for claim in claims))

@@ -9,21 +9,28 @@ between NumPy in float32, with every step rounded as the recorded numbers are, a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.arrays import FloatArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.network import Network
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.features.attention import Attention
 from attncert.verify.outputs.enclosure import decimal
+from attncert.verify.outputs.rounded import computed
+from attncert.verify.outputs.rounding import FORMATS
 from attncert.verify.third_party.layer.mask import Recorded
 
 _TIMES = 8  # a factor to allow for libraries that add in another order
+_PART = 0.05  # of the largest output of a network, the most that is taken for rounding
 _BITS = 128
 _SCALED = {
     "none": "logits that are not divided",
@@ -59,16 +66,46 @@ def read_claim(
     return Claim(ids.LAYER_READ, statement, Level.ASSUMED, source=_SOURCE)
 
 
+def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
+    """The same claim about a network of another library. Rounding is what the model of
+    `verify/outputs/rounding.py` allows, but at most a part of the largest output: its bounds are
+    wide for short formats. None for blocks that were stated."""
+    if recorded is not None:
+        machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
+        try:
+            lost = max(float(x.rad()) for x in computed(network, data, machine).entries())
+        except Inexact:
+            lost = math.inf
+        lost = min(lost, _PART * float(np.abs(recorded.outputs).max()))
+        with ctx.workprec(_BITS):
+            gaps = network.enclosures(data, _BITS) - arb_mat(_exact(recorded.outputs))
+        return _held(gaps, lost, recorded)
+    if not network.type:
+        return None
+    return Claim(
+        ids.LAYER_READ,
+        f"The configuration says: type {network.type}.",
+        Level.NUMERICAL,
+        arithmetic="floats, models of this type against their library's, by the tests",
+        source=_SOURCE,
+    )
+
+
 def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -> Claim:
     with ctx.workprec(_BITS):
         gaps = attention.outputs() - arb_mat(_offset_taken(stored, recorded.outputs))
+    return _held(gaps, _TIMES * _lost(attention, recorded.unit), recorded)
+
+
+def _held(gaps: arb_mat, lost: float, recorded: Recorded) -> Claim:
+    """gaps: outputs as read minus recorded ones. lost: by rounding, before the outputs."""
+    with ctx.workprec(_BITS):
         largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
         difference = decimal(largest.upper(), up=True)
-        rounding = _TIMES * _lost(attention, recorded.unit)
-        rounding += _TIMES * recorded.unit * float(np.abs(recorded.outputs).max())
+        rounding = lost + _TIMES * recorded.unit * float(np.abs(recorded.outputs).max())
         same = bool(largest <= arb(rounding))
     numbers = {"largest difference": difference, "rounding": f"{rounding:.3g}"}
-    outputs = f"the recorded outputs of {counted(attention.data.T, 'example', 'all')}"
+    outputs = f"the recorded outputs of {counted(len(recorded.outputs), 'example', 'all')}"
     if same:
         statement = f"The layer as read gives {outputs} up to rounding: within {difference}."
         level, witness = Level.NUMERICAL, None
@@ -86,10 +123,14 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
 
 def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
     """The outputs minus b_O: those of the layer without output bias."""
-    exact = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in outputs.tolist()])
+    exact = _exact(outputs)
     if stored.offset is None:
         return exact
     return exact - fmpq_mat(len(outputs), 1, [1] * len(outputs)) * stored.offset
+
+
+def _exact(outputs: FloatArray) -> fmpq_mat:
+    return fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in outputs.tolist()])
 
 
 def _lost(attention: Attention, unit: float) -> float:

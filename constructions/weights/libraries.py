@@ -1,0 +1,233 @@
+"""Transformers of several libraries: what their arrays are called, and what their options mean.
+
+A row of the table says where the parts of a model are, and which words of `Design` its
+configuration states. Every other option that changes what is computed must be plain: it has a value
+at which it changes nothing. Types that are not listed are not read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from attncert.constructions.errors import InputError, whole
+from attncert.constructions.foreign import printable
+from attncert.constructions.weights.naming import Names, linear
+
+LENS, ENCODER, TRACR = "transformer-lens", "torch.nn.TransformerEncoderLayer", "tracr"
+ACTIVATIONS = {
+    "relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_python": "gelu",
+    "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh",
+}  # fmt: skip
+NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no normalization
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a transformer computes, in words that all libraries share.
+
+    heads: H. layers: their number. activation: of the feed-forward map. norm: one of NORMS, of
+    vectors of this width, with ε. post: whether it follows the skip connection. divided: whether
+    logits are divided by √d_h. cap: of the logits, if above 0. rotary: the base of the frequencies,
+    for `rotated` coordinates of a head (None: all); None: no rotation. neighbours: whether
+    coordinates 2j and 2j+1 are rotated together, and not j and j + half. gated: whether the
+    feed-forward map has a gate; alone: there is none. tied: whether a last map that is not stored
+    is the transposed table of tokens.
+    """
+
+    heads: int
+    layers: int | None = None
+    activation: str | None = None
+    norm: str | None = None
+    width: int = 0
+    epsilon: float = 0.0
+    post: bool = False
+    causal: bool = False
+    divided: bool = True
+    cap: float = 0.0
+    rotary: float | None = None
+    rotated: int | None = None
+    neighbours: bool = False
+    gated: bool = False
+    alone: bool = False
+    tied: bool = False
+
+
+class Map(NamedTuple):
+    """The arrays of an affine map. turned: its weight is stored (in, out)."""
+
+    weight: str
+    bias: str
+    turned: bool = False
+
+
+@dataclass(frozen=True)
+class Library:
+    """types: values of `model_type`. options: words of `Design`, and the option that states each.
+    fixed: words that the type determines. plain: as in `model_types.py`. adapted: adds options that
+    take a computation.
+
+    Names below a model: layer number {}; tables of tokens, of places, and of types of tokens, of
+    which the first is taken; norms before and after all layers; the last map. Below a layer:
+    attention, norms, maps; late: whether the bias of `up` is added to its product with the gate.
+    Below attention: norms of queries and keys. outside: ends of names that are read nowhere.
+    """
+
+    types: tuple[str, ...]
+    options: Mapping[str, str]
+    fixed: Mapping[str, Any]
+    layer: str
+    attention: str
+    norms: tuple[Names, ...]
+    up: Map
+    down: Map
+    gate: Map | None = None
+    late: bool = False
+    tokens: str = ""
+    places: str = ""
+    kinds: str = ""
+    first: Names | None = None
+    last: Names | None = None
+    output: Map | None = None
+    head_norms: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    plain: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    adapted: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = lambda config, _: config
+
+    def design(self, config: Mapping[str, Any], source: str) -> Design:
+        """What this configuration says. Raises InputError for what is not understood."""
+        for key, values in self.plain.items():
+            setting = config.get(key, values[0])
+            for one in setting if isinstance(setting, list) else [setting]:
+                if one not in values:
+                    raise _unread(source, key, " or ".join(map(str, values)), one)
+        words, config = dict(self.fixed), self.adapted(config, source)
+        for word, key in self.options.items():
+            if key not in config:
+                raise InputError(f"{source}: {key}", "given", "left out")
+            words[word] = config[key]
+        if not whole(words["heads"]) or words["heads"] < 1:
+            raise _unread(source, self.options["heads"], "a positive integer", words["heads"])
+        for word, known in (("activation", ACTIVATIONS), ("norm", NORMS)):
+            if words.get(word) not in (*known, None):
+                listed = "one of " + ", ".join(x for x in known if x)
+                raise _unread(source, self.options[word], listed, words[word])
+        written = any("LM" in name for name in config.get("architectures") or ())
+        return Design(**words, tied=written and config.get("tie_word_embeddings", True))
+
+
+def library(config: Mapping[str, Any]) -> Library | None:
+    """The row of the type that a configuration names; TransformerLens names none."""
+    name = config.get("model_type", LENS if "d_head" in config else None)
+    return next((x for x in LIBRARIES if name in x.types), None)
+
+
+def _unread(source: str, option: str, must: str, got: Any) -> InputError:
+    return InputError(f"{source}: {option}", f"{must}, to be read", printable(str(got)))
+
+
+def _unscaled(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+    """With the base of rotary frequencies, which must not be scaled."""
+    base = config.get("rope_theta")
+    for key in ("rope_parameters", "rope_scaling"):  # the second in old files
+        setting = config.get(key) or {}
+        kind = setting.get("rope_type", setting.get("type", "default"))
+        if kind != "default":
+            raise _unread(source, key, "of type default", kind)
+        base = setting.get("rope_theta", base)
+    if not isinstance(base, int | float) or not base > 0:
+        raise _unread(source, "rope_theta", "a positive number", base)
+    return {**config, "rotary": float(base)}
+
+
+def _hooked(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+    """The options of TransformerLens with direction and rotation in words of `Design`."""
+    root, norm = math.sqrt(config["d_head"]), config["normalization_type"]
+    if config["use_attn_scale"] and config["attn_scale"] not in (root, -1.0):
+        raise _unread(source, "attn_scale", str(root), config["attn_scale"])
+    if config.get("final_rms") and norm not in ("RMS", "RMSPre"):
+        raise _unread(source, "final_rms", f"False with {norm}", True)
+    turns = config["positional_embedding_type"] == "rotary"
+    rotary = config["rotary_base"] if turns else None
+    return {**config, "rotary": rotary, "causal": config["attention_dir"] == "causal"}
+
+
+def _map(module: str, turned: bool = False) -> Map:
+    return Map(f"{module}.weight", f"{module}.bias", turned)
+
+
+_NAMED = {"heads": "num_attention_heads", "layers": "num_hidden_layers", "activation": "hidden_act"}
+
+_LLAMA = Library(
+    ("llama", "mistral", "qwen2"),
+    _NAMED | {"epsilon": "rms_norm_eps", "rotary": "rotary"},
+    {"norm": "RMS", "causal": True, "gated": True},
+    "layers.{}.", "self_attn.", linear("input_layernorm", "post_attention_layernorm"),
+    _map("mlp.up_proj"), _map("mlp.down_proj"), _map("mlp.gate_proj"),
+    tokens="embed_tokens.weight", last=linear("norm")[0], output=_map("lm_head"),
+    outside=("rotary_emb.inv_freq",),
+    plain={"sliding_window": (None,), "use_sliding_window": (False,),
+           "layer_types": ("full_attention", None)},
+    adapted=_unscaled,
+)  # fmt: skip
+LIBRARIES = (
+    Library(
+        ("gpt2",),
+        {"heads": "n_head", "layers": "n_layer", "activation": "activation_function",
+         "epsilon": "layer_norm_epsilon", "divided": "scale_attn_weights"},
+        {"norm": "LN", "causal": True},
+        "h.{}.", "attn.", linear("ln_1", "ln_2"), _map("mlp.c_fc", True), _map("mlp.c_proj", True),
+        tokens="wte.weight", places="wpe.weight", last=linear("ln_f")[0], output=_map("lm_head"),
+        outside=("attn.bias", "attn.masked_bias"),
+        plain={"scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,)},
+    ),
+    Library(
+        ("bert",), _NAMED | {"epsilon": "layer_norm_eps"}, {"norm": "LN", "post": True},
+        "encoder.layer.{}.", "attention.", linear("attention.output.LayerNorm", "output.LayerNorm"),
+        _map("intermediate.dense"), _map("output.dense"),
+        tokens="embeddings.word_embeddings.weight", first=linear("embeddings.LayerNorm")[0],
+        places="embeddings.position_embeddings.weight",
+        kinds="embeddings.token_type_embeddings.weight",
+        outside=("pooler.dense.weight", "pooler.dense.bias", "position_ids", "token_type_ids"),
+        plain={"position_embedding_type": ("absolute",), "is_decoder": (False,),
+               "add_cross_attention": (False,)},
+    ),
+    _LLAMA,
+    replace(_LLAMA, types=("qwen3",), head_norms=("q_norm.weight", "k_norm.weight")),
+    Library(
+        (LENS,),
+        {"heads": "n_heads", "layers": "n_layers", "activation": "act_fn", "epsilon": "eps",
+         "norm": "normalization_type", "width": "d_model", "divided": "use_attn_scale",
+         "cap": "attn_scores_soft_cap", "rotary": "rotary", "rotated": "rotary_dim",
+         "neighbours": "rotary_adjacent_pairs", "alone": "attn_only", "causal": "causal",
+         "gated": "gated_mlp"},
+        {}, "blocks.{}.", "attn.", (("ln1.w", "ln1.b"), ("ln2.w", "ln2.b")),
+        *(Map(f"mlp.W_{x}", f"mlp.b_{x}", True) for x in ("in", "out", "gate")), late=True,
+        tokens="embed.W_E", places="pos_embed.W_pos", last=("ln_final.w", "ln_final.b"),
+        output=Map("unembed.W_U", "unembed.b_U", True),
+        outside=("attn.mask", "attn.IGNORE", "attn.rotary_sin", "attn.rotary_cos"),
+        plain={"parallel_attn_mlp": (False,), "use_normalization_before_and_after": (False,),
+               "scale_attn_by_inverse_layer_idx": (False,), "use_local_attn": (False,),
+               "use_qk_norm": (False,), "post_embedding_ln": (False,), "num_experts": (None,),
+               "output_logits_soft_cap": (-1.0, 0.0), "use_NTK_by_parts_rope": (False,),
+               "positional_embedding_type": ("standard", "rotary")},
+        adapted=_hooked,
+    ),
+    Library(
+        (ENCODER,),
+        {"heads": "num_heads", "layers": "num_layers", "activation": "activation",
+         "epsilon": "eps", "post": "post", "causal": "causal"},
+        {"norm": "LN"}, "layers.{}.", "self_attn.", linear("norm1", "norm2"), _map("linear1"),
+        _map("linear2"), last=linear("norm")[0],
+    ),
+    Library(
+        (TRACR,),
+        {"heads": "num_heads", "layers": "num_layers", "activation": "activation_function",
+         "causal": "causal"},
+        {}, "transformer.layer_{}.", "attn.", (), _map("mlp.linear_1"), _map("mlp.linear_2"),
+        tokens="token_embed.embeddings", places="pos_embed.embeddings",
+        plain={"layer_norm": (False,)},
+    ),
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""Transformers of other libraries against outputs that these libraries computed, and refusals.
+
+tests/support/library_cases.py recorded the outputs in library_outputs.json;
+test_importing_libraries.py compares with the libraries themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.library_cases import FILE, RECORDED
+from support.shell import Shell
+
+import attncert
+from attncert.constructions.network.file import loaded
+from attncert.constructions.weights.naming import NAMINGS, places
+from attncert.constructions.weights.projections import of_projections
+
+HELD: dict[str, Any] = json.loads(FILE.read_text())
+LAYER, LENS, TRACR = (RECORDED[i] for i in (0, 3, 5))
+
+
+def network(name: str, **changed: Any) -> attncert.Network:
+    """The network of a recorded case, with these options changed."""
+    held = HELD[name]
+    arrays = {key: np.array(x) for key, x in held["arrays"].items()}
+    return attncert.network_of(arrays, held["config"] | changed)
+
+
+def difference(found: attncert.Network, name: str) -> float:
+    """The largest difference from what the library computed, relative to the largest output."""
+    held = HELD[name]
+    inputs, outputs = held["inputs"], np.array(held["outputs"])
+    gaps = []
+    for i in range(len(inputs)) if held["causal"] else [len(inputs) - 1]:
+        context = inputs[: i + 1] if held["causal"] else inputs
+        data = attncert.Dataset.of([context], [inputs[i]], [0])
+        row = [float(x.mid()) for x in found.enclosures(data).entries()]
+        gaps.append(np.abs(row - outputs[i]).max())
+    return float(max(gaps) / np.abs(outputs).max())
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_network_outputs_what_the_library_computed(name: str) -> None:
+    assert difference(network(name), name) < 1e-6
+
+
+OTHERWISE = {
+    "activation_function": (LAYER, "silu"),
+    "scale_attn_weights": (LAYER, True),
+    "layer_norm_epsilon": (LAYER, 0.1),
+    "hidden_act": ("bert, a layer", "silu"),
+    "rope_parameters": ("qwen3", {"rope_type": "default", "rope_theta": 2.0}),
+    "attn_scores_soft_cap": (LENS, 0.0),
+    "rotary_adjacent_pairs": (LENS, True),
+    "rotary_dim": (LENS, 2),
+    "normalization_type": (LENS, "LN"),
+    "post": ("torch, norms first", True),
+}
+
+
+@pytest.mark.parametrize("option", OTHERWISE)
+def test_an_option_read_otherwise_is_noticed(option: str) -> None:
+    name, value = OTHERWISE[option]
+    assert difference(network(name, **{option: value}), name) > 1e-5
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "an activation": (LAYER, {"activation_function": "quick_gelu"}, "one of relu, silu, .*quick"),
+    "heads": (LAYER, {"n_head": "2"}, "n_head: must be a positive integer"),
+    "scaled by the layer": (LAYER, {"scale_attn_by_inverse_layer_idx": True}, "False, to be read"),
+    "relative positions": (
+        "bert, a layer", {"position_embedding_type": "relative_key"}, "must be absolute",
+    ),
+    "scaled rotation": ("qwen3", {"rope_scaling": {"rope_type": "yarn"}}, "type default.*yarn"),
+    "a window": ("qwen3", {"sliding_window": 8}, "sliding_window: must be None"),
+    "other layers": ("qwen3", {"num_hidden_layers": 3}, "layers: must be 3, as the conf.* not 2"),
+    "parallel halves": (LENS, {"parallel_attn_mlp": True}, "parallel_attn_mlp: must be False"),
+    "a factor": (LENS, {"attn_scale": 3.0}, r"attn_scale: must be 2\.449.*, to be read, not 3\.0"),
+    "ALiBi": (LENS, {"positional_embedding_type": "alibi"}, "must be standard or rotary"),
+    "norms of tracr": (TRACR, {"layer_norm": True}, "layer_norm: must be False"),
+    "another type": (LAYER, {"model_type": "gptj"}, "model_type: must be one of gpt2, bert"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_understood_is_refused_by_name(case: str) -> None:
+    name, options, line = REFUSED[case]
+    with pytest.raises(attncert.InputError, match=line) as error:
+        network(name, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_arrays_that_are_missing_or_strange_are_named() -> None:
+    held = HELD[LAYER]
+    for change, line in (
+        ({"ln_1.weight": None}, "ln_1.weight: must be among the arrays, not missing"),
+        ({"attn.c_proj.weight": None}, "prefix: must be that of a model, a layer or attention"),
+        ({"attn.lora.weight": [[1.0]]}, "of arrays that are all understood, not of 'attn.lora"),
+        ({"ln_2.bias": [[1.0]]}, "ln_2.bias: must be of 1 axes"),
+    ):
+        arrays = {k: np.array(x) for k, x in (held["arrays"] | change).items() if x is not None}
+        with pytest.raises(attncert.InputError, match=line):
+            attncert.network_of(arrays, held["config"])
+    left_out = {k: x for k, x in held["config"].items() if k != "layer_norm_epsilon"}
+    with pytest.raises(attncert.InputError, match="layer_norm_epsilon: must be given"):
+        attncert.network_of({}, left_out)
+
+
+def test_a_module_in_training_mode_is_refused() -> None:
+    module = type("Block", (), {"training": True, "state_dict": dict})()
+    with pytest.raises(attncert.InputError, match="in eval mode: dropout is not part"):
+        attncert.network_of(module)
+
+
+def test_a_folder_on_the_command_line(tmp_path: Path, shell: Shell) -> None:
+    """A layer of a model's folder, and its network in a file."""
+    held = HELD[LAYER]
+    arrays = {f"h.0.{key}": np.array(x) for key, x in held["arrays"].items()}
+    np.savez(tmp_path / "x.npz", **arrays)  # type: ignore[arg-type]
+    (tmp_path / "config.json").write_text(json.dumps(held["config"]))
+    data = {"contexts": [held["inputs"]], "queries": held["inputs"][-1:]}
+    (tmp_path / "data.json").write_text(json.dumps(data | {"labels": held["outputs"][-1:]}))
+    words = [tmp_path / "data.json", "--tolerance", "1e-5", "--out", tmp_path / "out"]
+    said = shell.runs("layer", tmp_path / "x.npz", *words, "--prefix", "h.0").out
+    assert said.startswith("Numerical only. On the one example the output differs")
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert "The configuration says: type gpt2." in report
+    line = shell.refuses("layer", tmp_path / "x.npz", *words, "--prefix", "h.0.mlp")
+    assert "prefix: must be that of a model, a layer or attention, not of h.0.mlp.c_fc" in line
+    found = attncert.network_of(tmp_path / "x.npz", prefix="h.0")
+    assert (found.type, found.blocks) == ("gpt2", network(LAYER).blocks)
+    attncert.write_network(found, tmp_path / "network.json")
+    assert loaded(tmp_path / "network.json") == attncert.Network(found.blocks)
+
+
+def test_grouped_queries_and_keys_of_another_width() -> None:
+    """Against NumPy, from the definitions; heads have width 1."""
+    rng = np.random.default_rng(0)
+    shapes = {"q_proj_weight": 4, "k_proj_weight": 3, "v_proj_weight": 5}
+    apart = {name: rng.normal(size=(4, width)) for name, width in shapes.items()}
+    apart |= {"in_proj_bias": rng.normal(size=12), "out_proj.weight": rng.normal(size=(4, 4))}
+    rows = {"q": 4, "k": 2, "v": 2, "o": 4}
+    grouped = {f"{x}_proj.weight": rng.normal(size=(count, 4)) for x, count in rows.items()}
+    e, k, v, x = (rng.normal(size=shape) for shape in ((1, 4), (3, 3), (3, 5), (3, 4)))
+    bias = apart["in_proj_bias"].reshape(3, 4)
+    q, keys, values = (
+        a @ w.T + b for a, w, b in zip((e, k, v), apart.values(), bias, strict=False)
+    )
+    agrees(
+        apart, (q, keys, values), np.hstack([np.zeros((3, 4)), k, v]), np.pad(e, ((0, 0), (0, 8)))
+    )
+    q, keys, values = (a @ w.T for a, w in zip((e, x, x), grouped.values(), strict=False))
+    agrees(grouped, (q, keys.repeat(2, axis=1), values.repeat(2, axis=1)), x, e)
+
+
+def agrees(arrays: dict[str, Any], projected: Any, tokens: Any, query: Any) -> None:
+    q, keys, values = projected
+    weights = np.exp(keys * q)  # (n, H)
+    wanted = (weights * values / weights.sum(axis=0)).sum(axis=0) @ [*arrays.values()][-1].T
+    stored = of_projections(places(arrays, NAMINGS)[0], arrays, 4)
+    data = attncert.Dataset.of([tokens], query, [wanted])
+    assert attncert.layer(stored, data, attncert.LayerQuestion(tolerance="1e-12")).holds

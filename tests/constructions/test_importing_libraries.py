@@ -1,0 +1,149 @@
+"""Transformers of other libraries against the libraries themselves, which are skipped if missing.
+
+test_importing.py compares with their recorded outputs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.library_cases import CASES, TOKENS, Case, drawn, of_torch, of_transformers
+
+import attncert
+from attncert.constructions.weights.libraries import LIBRARIES, library
+from attncert.verify.third_party.layer.mask import Recorded
+from attncert.verify.third_party.layer.reading import read_network
+
+NEEDS = {"TransformerLens": "transformer_lens", "torch": "torch", "tracr": "tracr"}
+
+
+def difference(case: Case, network: attncert.Network) -> float:
+    """As in test_importing.py."""
+    inputs, gaps = case.inputs.tolist(), []
+    for i in range(len(inputs)) if case.causal else [len(inputs) - 1]:
+        context = inputs[: i + 1] if case.causal else inputs
+        data = attncert.Dataset.of([context], [inputs[i]], [0])
+        row = [float(x.mid()) for x in network.enclosures(data).entries()]
+        gaps.append(np.abs(row - case.outputs[i]).max())
+    return float(max(gaps) / np.abs(case.outputs).max())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_network_outputs_what_the_library_computes(name: str, tmp_path: Path) -> None:
+    """From the model and, for transformers, from its folder."""
+    pytest.importorskip(NEEDS.get(name.split(",")[0], "transformers"), exc_type=ImportError)
+    case = CASES[name]()
+    found = attncert.network_of(case.model, causal=case.causal and name.startswith("torch"))
+    assert difference(case, found) < 2e-6
+    if hasattr(case.model, "save_pretrained"):
+        case.model.save_pretrained(tmp_path)
+        assert attncert.network_of(tmp_path) == found
+
+
+PARTS = {
+    "gpt2": ("transformer.h.1",),
+    "bert": ("encoder.layer.1",),
+    "llama": ("model.layers.0", "model.layers.1.self_attn"),
+    "qwen3": ("model.layers.0", "model.layers.1.self_attn"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
+    """Two sequences, one padded where the model has no rotation. A part of another layer is not."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    model = of_transformers(name).model
+    given = {"input_ids": torch.tensor([TOKENS, TOKENS[::-1]])}
+    given |= {"attention_mask": torch.tensor([[1, 1, 1, 0], [1] * 4])} if name == "bert" else {}
+    for part in PARTS[name]:
+        module = model.get_submodule(part)
+        with attncert.record(module) as taken, torch.no_grad():
+            model(**given)
+        assert taken.data.T == 8
+        answer = attncert.layer(attncert.network_of(module), taken)
+        assert answer.exit_status == 0 and answer.standing is attncert.Level.NUMERICAL
+        other = model.get_submodule(re.sub(r"\d", lambda i: "10"[int(i[0])], part))
+        answer = attncert.layer(attncert.network_of(other), taken)
+        assert answer.exit_status == 3 and "does not give the recorded outputs" in answer.reason
+
+
+def test_a_recorded_layer_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    model = of_torch(causal=False).model
+    low = torch.nn.Transformer.generate_square_subsequent_mask(3)
+    for mask, counts in ((None, [3, 3, 3]), (low, [1, 2, 3])):
+        with attncert.record(model.layers[1]) as taken, torch.no_grad():
+            model(torch.randn(1, 3, 4), mask=mask)
+        assert [len(rows) for _, rows, _ in taken.examples] == counts
+        claim = read_network(
+            attncert.network_of(model.layers[1]), taken.data, Recorded(taken.outputs, taken.unit)
+        )
+        assert claim is not None and claim.level is attncert.Level.NUMERICAL
+
+
+def test_keys_and_values_of_another_width() -> None:
+    torch = pytest.importorskip("torch")
+    module = drawn(torch.nn.MultiheadAttention(4, 2, kdim=3, vdim=5, batch_first=True)).double()
+    sizes = ((2, 3, 4), (2, 6, 3), (2, 6, 5))
+    with attncert.record(module) as taken, torch.no_grad():
+        module(*(torch.randn(size, dtype=torch.float64) for size in sizes))
+    answer = attncert.layer(attncert.Weights.from_torch(module), taken)
+    assert answer.data.d == 12 and answer.exit_status == 0
+
+
+HARMLESS = {
+    "_attn_implementation", "attention_bias", "attention_dropout", "attention_probs_dropout_prob",
+    "attn_pdrop", "chunk_size_feed_forward", "dtype", "head_dim", "hidden_dropout_prob",
+    "hidden_size", "intermediate_size", "max_position_embeddings", "mlp_bias", "n_embd", "n_inner",
+    "num_attention_heads", "num_key_value_heads", "reorder_and_upcast_attn", "resid_pdrop",
+    "rope_parameters", "standardize_rope_params", "max_window_layers", "embedding_size",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "mistral", "qwen2", "qwen3"])
+def test_no_option_of_a_layer_is_left_out(name: str) -> None:
+    """Each option that the source of a layer uses is read, plain, shown by arrays, or harmless."""
+    pytest.importorskip("transformers")
+    model, row = of_transformers(name, **PLAIN.get(name, {})).model, library({"model_type": name})
+    assert row is not None and row in LIBRARIES
+    known = {*row.options.values(), *row.plain} | HARMLESS
+    for kind in {type(part) for part in model.modules() if "transformers" in type(part).__module__}:
+        if not re.search("Attention|MLP|Layer|Block|Norm|Intermediate|Output|Rotary", str(kind)):
+            continue
+        asked = set(re.findall(r"config\.(\w+)", inspect.getsource(kind)))
+        asked |= set(re.findall(r"getattr\((?:self\.)?config, *\"(\w+)\"", inspect.getsource(kind)))
+        assert asked <= known, (kind.__name__, asked - known)
+
+
+PLAIN: dict[str, dict[str, Any]] = {"mistral": {"sliding_window": None}}
+
+
+def test_models_in_training_mode_and_strangers_are_refused() -> None:
+    torch = pytest.importorskip("torch")
+    model = of_torch(causal=False).model
+    with pytest.raises(attncert.InputError, match="in eval mode: dropout is not part"):
+        attncert.network_of(model.train())
+    layer = model.eval().layers[0]
+    layer.activation = lambda x: torch.nn.functional.relu(x) + 1
+    with pytest.raises(attncert.InputError, match=r"activation: must be one of relu, .*lambda"):
+        attncert.network_of(layer)
+    with pytest.raises(attncert.InputError, match="layers: must be with equal options"):
+        attncert.network_of(model)
+    with pytest.raises(attncert.InputError, match=r"model_type: must be one of .* not of type Lin"):
+        attncert.network_of(torch.nn.Linear(2, 2).eval())
+
+
+@pytest.mark.parametrize("name", ["gptj", "gpt_neox", "falcon"])
+def test_layers_with_parallel_halves_are_of_no_listed_type(name: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    assert importlib.import_module(f"transformers.models.{name}")
+    config = transformers.AutoConfig.for_model(name).to_dict()
+    with pytest.raises(attncert.InputError, match=f"model_type: must be one of .* not {name}"):
+        attncert.network_of({}, config)
