@@ -16,7 +16,7 @@ from attncert.constructions.errors import InputError, whole
 from attncert.constructions.foreign import printable
 from attncert.constructions.weights.naming import Names, linear
 
-LENS, ENCODER, TRACR = "transformer-lens", "torch.nn.TransformerEncoderLayer", "tracr"
+LENS, TRACR = "transformer-lens", "tracr"
 ACTIVATIONS = {
     "relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_python": "gelu",
     "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh",
@@ -204,7 +204,8 @@ LIBRARIES = (
          "neighbours": "rotary_adjacent_pairs", "alone": "attn_only", "causal": "causal",
          "gated": "gated_mlp"},
         {}, "blocks.{}.", "attn.", (("ln1.w", "ln1.b"), ("ln2.w", "ln2.b")),
-        *(Map(f"mlp.W_{x}", f"mlp.b_{x}", True) for x in ("in", "out", "gate")), late=True,
+        Map("mlp.W_in", "mlp.b_in", True), Map("mlp.W_out", "mlp.b_out", True),
+        Map("mlp.W_gate", "mlp.b_gate", True), late=True,
         tokens="embed.W_E", places="pos_embed.W_pos", last=("ln_final.w", "ln_final.b"),
         output=Map("unembed.W_U", "unembed.b_U", True),
         outside=("attn.mask", "attn.IGNORE", "attn.rotary_sin", "attn.rotary_cos"),
@@ -216,18 +217,11 @@ LIBRARIES = (
         adapted=_hooked,
     ),
     Library(
-        (ENCODER,),
-        {"heads": "num_heads", "layers": "num_layers", "activation": "activation",
-         "epsilon": "eps", "post": "post", "causal": "causal"},
-        {"norm": "LN"}, "layers.{}.", "self_attn.", linear("norm1", "norm2"), _map("linear1"),
-        _map("linear2"), last=linear("norm")[0],
-    ),
-    Library(
         (TRACR,),
         {"heads": "num_heads", "layers": "num_layers", "activation": "activation_function",
          "causal": "causal"},
         {}, "transformer.layer_{}.", "attn.", (), _map("mlp.linear_1"), _map("mlp.linear_2"),
         tokens="token_embed.embeddings", places="pos_embed.embeddings",
-        plain={"layer_norm": (False,)},
+        plain={"layer_norm": (False,), "activation_function": ("relu",)},
     ),
 )  # fmt: skip

@@ -136,7 +136,6 @@ def network_of_state(
         must = f"one of {', '.join(name for x in LIBRARIES for name in x.types)}"
         raise InputError(f"{source}: model_type", must, printable(str(config.get("model_type"))))
     design = kind.design(config, source)
-
     outside = tuple(f".{name}" for name in kind.outside)
 
     def choice(names: Sequence[str]) -> Collection[str]:

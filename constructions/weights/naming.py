@@ -5,23 +5,7 @@ and value (one fused, or three) and of the output. A model has many layers; each
 all weights of a naming occur is a layer. Other arrays below it would change what the layer computes
 (normalized queries, relative positions): unless they are known to lie outside attention, such a
 layer is refused rather than misread. The names do not say what a layer computes.
-
-| names | models |
-| --- | --- |
-| in_proj_weight, out_proj | torch.nn.MultiheadAttention: query, key, value below one another |
-| q_proj_weight, k_proj_weight, v_proj_weight, out_proj | the same with kdim or vdim |
-| q_proj, k_proj, v_proj, out_proj | BART, OPT, CLIP, Whisper |
-| q_proj, k_proj, v_proj, o_proj | ViT |
-| self.query, self.key, self.value, output.dense | BERT, RoBERTa |
-| attention.query, attention.key, attention.value, output.dense | YOLOS |
-| query, key, value, dense | ALBERT |
-| query, key, value, linear | tracr, turned |
-| q_lin, k_lin, v_lin, out_lin | DistilBERT |
-| to_q, to_k, to_v, to_out.0 | diffusers |
-| c_attn, c_proj | GPT-2 (Conv1D: stored (in, out)), nanoGPT (Linear) |
-| qkv, proj | timm |
-| W_Q, b_Q, ... | TransformerLens: one matrix (d, d_h) for each head; _W_K, ... if fewer keys |
-| Wq, Wk, Wv, Wo | the public code of the paper: likewise; Wo (H·d_v, m), logits divided by √d |
+docs/models-and-layers.md says which libraries use them.
 """
 
 from __future__ import annotations

@@ -147,14 +147,13 @@ def _parts(
     if place.naming.apart:
         weights = _side_by_side(weights)
     for i in (1, 2):
-        weights[i], biases[i] = (_repeated(x, groups, heads) for x in (weights[i], biases[i]))
+        weights[i] = _repeated(weights[i], groups, heads)
+        biases[i] = bias if (bias := biases[i]) is None else _repeated(bias, groups, heads)
     return dict(zip(_PARTS, zip(weights, biases, strict=True), strict=True))
 
 
-def _repeated(array: ExactArray | None, groups: int, heads: int) -> ExactArray | None:
+def _repeated(array: ExactArray, groups: int, heads: int) -> ExactArray:
     """The rows of each of the groups, for each head that it serves."""
-    if array is None or groups == heads:
-        return array
     rows = np.arange(len(array)).reshape(groups, -1)
     return array[np.repeat(rows, heads // groups, axis=0).ravel()]
 

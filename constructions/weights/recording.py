@@ -155,8 +155,8 @@ def record(
     current = _Pass(recording, positions, causal, module, place.naming.causal)
     named = {"query", "key", "value"} <= inspect.signature(module.forward).parameters.keys()
     fused = place.naming.format == "torch-mha" and named
-    hooks = _hooks_on_arguments if fused else _hooks_on_projections
-    handles = (_hooks_around if inside else hooks)(module, place, current)
+    hooks = _hooks_on_arguments if fused or inside else _hooks_on_projections
+    handles = hooks(module, place, current)
     try:
         with _every_module_called():
             yield recording
@@ -253,26 +253,29 @@ class _Pass:
 
 
 def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
-    """Hooks of torch.nn.MultiheadAttention, on its arguments and its result."""
+    """Hooks of torch.nn.MultiheadAttention, on its arguments and its result; or of a layer of a
+    transformer, whose first argument is query, key and value."""
+    layer = place.prefix != ""
 
     def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
         arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
         current.arrays.clear()
         for name, key in (("query", "query"), ("context", "key"), ("value", "value")):
-            current.note(name, arguments.get(key))
-        current.note("output", results[0])
+            current.note(name, next(iter(arguments.values())) if layer else arguments.get(key))
+        current.note("output", results[0] if isinstance(results, tuple) else results)
         arrays = current.arrays
         if place.naming.apart:  # query, key and value side by side
-            query, key, value = (arrays[name] for name in ("query", "context", "value"))
-            wide = np.concatenate([key, value], axis=2)
-            arrays["query"] = np.pad(query, ((0, 0), (0, 0), (0, wide.shape[2])))
-            arrays["context"] = np.pad(wide, ((0, 0), (0, 0), (query.shape[2], 0)))
+            wide = np.concatenate([arrays["context"], arrays["value"]], axis=2)
+            before, after = arrays["query"].shape[2], wide.shape[2]
+            arrays["query"] = np.pad(arrays["query"], ((0, 0), (0, 0), (0, after)))
+            arrays["context"] = np.pad(wide, ((0, 0), (0, 0), (before, 0)))
         elif not np.array_equal(arrays["context"], arrays["value"]):
             raise InputError("value", "the same as key: one context", "another")
-        if not getattr(module, "batch_first", False):
+        if not getattr(module, "batch_first", layer):
             current.arrays = {name: x.swapaxes(0, 1) for name, x in arrays.items()}
         current.require_layer()
-        current.finish(_visible_rows(arguments))
+        seen = _masked(module, args, kwargs, current) if layer else _visible_rows(arguments)
+        current.finish(seen, kwargs.get("is_causal") if layer else None)
 
     return [module.register_forward_hook(after, with_kwargs=True)]
 
@@ -280,10 +283,7 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
 def _visible_rows(arguments: dict[str, Any]) -> BoolArray | None:
     """The rows that PyTorch's two masks show; True, or a number far below 0, hides a row."""
     masks = []
-    attn, padding = (
-        arguments.get(name, arguments.get(f"src_{name.removeprefix('attn_')}"))
-        for name in ("attn_mask", "key_padding_mask")
-    )
+    attn, padding = arguments.get("attn_mask"), arguments.get("key_padding_mask")
     if attn is not None:
         visible = _visible(attn, "attn_mask", hidden=True)
         if visible.ndim != 2:
@@ -325,23 +325,6 @@ def _hooks_on_projections(module: Any, place: Place, current: _Pass) -> list[Any
         ),
         module.register_forward_hook(after, with_kwargs=True),
     ]
-
-
-def _hooks_around(module: Any, place: Place, current: _Pass) -> list[Any]:
-    """Hooks of a layer of a transformer, on its first argument and its result."""
-
-    def after(_: Any, args: Any, kwargs: Any, results: Any) -> None:
-        arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
-        current.arrays.clear()
-        for name in ("query", "context"):
-            current.note(name, next(iter(arguments.values())))
-        current.note("output", results[0] if isinstance(results, tuple) else results)
-        current.require_layer()
-        own = "src" in arguments  # a layer of PyTorch
-        seen = _visible_rows(arguments) if own else _masked(module, args, kwargs, current)
-        current.finish(seen, kwargs.get("is_causal"))
-
-    return [module.register_forward_hook(after, with_kwargs=True)]
 
 
 def _masked(module: Any, args: Any, kwargs: Any, current: _Pass) -> BoolArray | None:

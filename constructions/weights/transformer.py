@@ -63,8 +63,7 @@ class Transformer:
 
     def _model(self, root: str, prefix: str) -> Iterator[Block]:
         parts, design = self.parts, self.design
-        if parts.tokens:
-            yield FeedForward(table := self._table(root + parts.tokens), _zeros(table), "all")
+        yield FeedForward(table := self._table(root + parts.tokens), _zeros(table), "all")
         if parts.places and design.rotary is None:
             yield Positions(self._places(root), "all")
         yield from self._norm(root, parts.first)
@@ -74,8 +73,7 @@ class Transformer:
             count += 1
         if design.layers not in (None, count):
             raise InputError("layers", f"{design.layers}, as the configuration says", count)
-        if parts.tokens or (parts.last and root + parts.last[0] in self.arrays):
-            yield from self._norm(root, parts.last)
+        yield from self._norm(root, parts.last)
         last = parts.output
         where = next((x for x in (root, prefix) if last and x + last.weight in self.arrays), None)
         if last and where is not None:

@@ -11,27 +11,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from support.library_cases import CASES, TOKENS, Case, drawn, of_torch, of_transformers
+from support.library_cases import CASES, TOKENS, difference, drawn, of_transformers
 
 import attncert
 from attncert.constructions.weights.libraries import LIBRARIES, library
-from attncert.verify.third_party.layer.mask import Recorded
-from attncert.verify.third_party.layer.reading import read_network
 
-NEEDS = {"TransformerLens": "transformer_lens", "torch": "torch", "tracr": "tracr"}
-
-
-def difference(case: Case, network: attncert.Network) -> float:
-    """As in test_importing.py."""
-    inputs, gaps = case.inputs.tolist(), []
-    for i in range(len(inputs)) if case.causal else [len(inputs) - 1]:
-        context = inputs[: i + 1] if case.causal else inputs
-        data = attncert.Dataset.of([context], [inputs[i]], [0])
-        row = [float(x.mid()) for x in network.enclosures(data).entries()]
-        gaps.append(np.abs(row - case.outputs[i]).max())
-    return float(max(gaps) / np.abs(case.outputs).max())
+NEEDS = {"TransformerLens": "transformer_lens", "tracr": "tracr"}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -39,8 +25,8 @@ def test_the_network_outputs_what_the_library_computes(name: str, tmp_path: Path
     """From the model and, for transformers, from its folder."""
     pytest.importorskip(NEEDS.get(name.split(",")[0], "transformers"), exc_type=ImportError)
     case = CASES[name]()
-    found = attncert.network_of(case.model, causal=case.causal and name.startswith("torch"))
-    assert difference(case, found) < 2e-6
+    found = attncert.network_of(case.model)
+    assert difference(found, case.inputs, case.outputs, case.causal) < 2e-6
     if hasattr(case.model, "save_pretrained"):
         case.model.save_pretrained(tmp_path)
         assert attncert.network_of(tmp_path) == found
@@ -72,20 +58,6 @@ def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
         other = model.get_submodule(re.sub(r"\d", lambda i: "10"[int(i[0])], part))
         answer = attncert.layer(attncert.network_of(other), taken)
         assert answer.exit_status == 3 and "does not give the recorded outputs" in answer.reason
-
-
-def test_a_recorded_layer_of_pytorch() -> None:
-    torch = pytest.importorskip("torch")
-    model = of_torch(causal=False).model
-    low = torch.nn.Transformer.generate_square_subsequent_mask(3)
-    for mask, counts in ((None, [3, 3, 3]), (low, [1, 2, 3])):
-        with attncert.record(model.layers[1]) as taken, torch.no_grad():
-            model(torch.randn(1, 3, 4), mask=mask)
-        assert [len(rows) for _, rows, _ in taken.examples] == counts
-        claim = read_network(
-            attncert.network_of(model.layers[1]), taken.data, Recorded(taken.outputs, taken.unit)
-        )
-        assert claim is not None and claim.level is attncert.Level.NUMERICAL
 
 
 def test_keys_and_values_of_another_width() -> None:
@@ -127,17 +99,16 @@ PLAIN: dict[str, dict[str, Any]] = {"mistral": {"sliding_window": None}}
 
 def test_models_in_training_mode_and_strangers_are_refused() -> None:
     torch = pytest.importorskip("torch")
-    model = of_torch(causal=False).model
+    pytest.importorskip("transformers")
+    model = of_transformers("gpt2").model
     with pytest.raises(attncert.InputError, match="in eval mode: dropout is not part"):
         attncert.network_of(model.train())
-    layer = model.eval().layers[0]
-    layer.activation = lambda x: torch.nn.functional.relu(x) + 1
-    with pytest.raises(attncert.InputError, match=r"activation: must be one of relu, .*lambda"):
-        attncert.network_of(layer)
-    with pytest.raises(attncert.InputError, match="layers: must be with equal options"):
-        attncert.network_of(model)
-    with pytest.raises(attncert.InputError, match=r"model_type: must be one of .* not of type Lin"):
-        attncert.network_of(torch.nn.Linear(2, 2).eval())
+    model.eval().transformer.h[0].mlp.__class__ = type(
+        "Own", (type(model.transformer.h[0].mlp),), {}
+    )
+    for strange, kind in ((torch.nn.Linear(2, 2).eval(), "Linear"), (model, "GPT2LMHeadModel")):
+        with pytest.raises(attncert.InputError, match=f"must be one of gpt2.* not of type {kind}"):
+            attncert.network_of(strange)
 
 
 @pytest.mark.parametrize("name", ["gptj", "gpt_neox", "falcon"])

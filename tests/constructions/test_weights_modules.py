@@ -306,8 +306,8 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="module: must be a PyTorch module, not of type int"):
         attncert.Weights.from_torch(3)
     with (
-        pytest.raises(InputError, match=r"the attention module itself, not one with it at inner"),
-        attncert.record(Module({"inner": Attention()})),
+        pytest.raises(InputError, match=r"itself, not one with it at layers\.a, layers\.b"),
+        attncert.record(model),
     ):
         pass
     module = Attention()

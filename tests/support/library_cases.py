@@ -3,7 +3,7 @@
 python tests/support/library_cases.py [NAME...] records cases in library_outputs.json beside it, so
 that they are compared where these libraries are missing. Weights are multiples of 1/8.
 
-    pip install torch==2.13.0 transformers==5.24.0 transformer_lens==2.16.1
+    pip install torch==2.14.1 transformers==5.24.0 transformer_lens==2.16.1
     pip install tracr-pypi==1.0.0    (apart from the others: it needs JAX)
 """
 
@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.network.network import Network
 from attncert.constructions.weights import importing
 from attncert.constructions.weights.libraries import library
 
@@ -80,18 +82,6 @@ def of_lens(**options: Any) -> Case:
     return Case(model, ONE_HOT, outputs, config.attention_dir == "causal")
 
 
-def of_torch(causal: bool, **options: Any) -> Case:
-    import torch
-
-    layer = torch.nn.TransformerEncoderLayer(4, 2, 3, batch_first=True, **options)
-    model = drawn(torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False))
-    inputs = torch.randint(-8, 9, (1, 3, 4)) / 8
-    mask = torch.nn.Transformer.generate_square_subsequent_mask(3) if causal else None
-    with torch.no_grad():
-        outputs = model(inputs, mask=mask)[0].numpy()
-    return Case(model, inputs[0].numpy(), outputs, causal)
-
-
 def of_tracr(program: str, **options: Any) -> Case:
     from tracr.compiler import compiling, lib
     from tracr.rasp import rasp
@@ -149,8 +139,6 @@ CASES: dict[str, Callable[[], Case]] = {
     "TransformerLens, neighbours rotated": lambda: of_lens(
         act_fn="relu", normalization_type="RMSPre", rotary_adjacent_pairs=True, **ROTATED
     ),
-    "torch": lambda: of_torch(causal=False),
-    "torch, norms first": lambda: of_torch(causal=True, norm_first=True, activation="gelu"),
     "tracr, fraction of x before": lambda: of_tracr("fraction of x before", causal=True),
     "tracr, histogram": lambda: of_tracr("histogram"),
     "tracr, sort": lambda: of_tracr("sort"),
@@ -158,23 +146,30 @@ CASES: dict[str, Callable[[], Case]] = {
 BUFFERS = ("attn.mask", "attn.IGNORE", "attn.rotary_sin", "attn.rotary_cos")
 RECORDED = (
     "gpt2, a layer, not divided", "bert, a layer", "qwen3",
-    "TransformerLens, grouped, gated, capped", "torch, norms first", "tracr, fraction of x before",
+    "TransformerLens, grouped, gated, capped", "tracr, fraction of x before",
 )  # fmt: skip
+
+
+def difference(network: Network, inputs: Any, outputs: Any, causal: bool) -> float:
+    """The largest difference of the network's outputs from these, relative to the largest."""
+    inputs, wanted, gaps = np.asarray(inputs).tolist(), np.array(outputs), []
+    for i in range(len(inputs)) if causal else [len(inputs) - 1]:
+        data = Dataset.of([inputs[: i + 1] if causal else inputs], [inputs[i]], [0])
+        row = [float(x.mid()) for x in network.enclosures(data).entries()]
+        gaps.append(np.abs(row - wanted[i]).max())
+    return float(max(gaps) / np.abs(wanted).max())
 
 
 def _written(name: str) -> dict[str, Any]:
     """What the file holds of a case; of its options, those that the table of libraries names."""
     case = CASES[name]()
-    if hasattr(case.model, "model_config"):
-        arrays, config = importing._compiled(case.model)
-    else:
-        arrays, config = importing._module(case.model, case.causal)
+    compiled = hasattr(case.model, "model_config")
+    arrays, config = (importing._compiled if compiled else importing._module)(case.model)
     row = library(config)
     assert row is not None
     used = {*row.options.values(), *row.plain, "model_type", "rope_parameters", "d_head"}
     used |= {"attn_scale", "attention_dir", "rotary_base", "final_rms"}
-    of = {"torch": "torch", "tracr": "tracr-pypi"}.get(name.split(",")[0], "transformers")
-    of = "transformer_lens" if "Lens" in name else of
+    of = "tracr-pypi" if compiled else "transformer_lens" if "Lens" in name else "transformers"
     return {
         "library": f"{of} {version(of)}",
         "config": {key: x for key, x in config.items() if key in used},

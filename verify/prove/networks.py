@@ -83,7 +83,7 @@ def given_network(
     known = [*idle(Views(data, network, network)), *ranks(data, network), *known]
     if question.computed_in:
         known[-1:-1] = computed_claims(network, data, limit, question.computed_in)
-    known = resting(known, reading)
+    known = [*resting(known, reading)]
     return _concluded(question, data, construction, known, network, network, exact, bounds)
 
 

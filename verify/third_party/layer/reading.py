@@ -74,12 +74,15 @@ def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> 
         machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
         try:
             lost = max(float(x.rad()) for x in computed(network, data, machine).entries())
-        except Inexact:
-            lost = math.inf
-        lost = min(lost, _PART * float(np.abs(recorded.outputs).max()))
-        with ctx.workprec(_BITS):
-            gaps = network.enclosures(data, _BITS) - arb_mat(_exact(recorded.outputs))
-        return _held(gaps, lost, recorded)
+            with ctx.workprec(_BITS):
+                gaps = network.enclosures(data, _BITS) - arb_mat(_exact(recorded.outputs))
+        except Inexact as reason:
+            statement = f"Whether the network gives the recorded outputs is not decided: {reason}."
+            reasons = {"reason": f"{reason}"}
+            return Claim(
+                ids.LAYER_READ, statement, Level.UNDECIDED, witness=reasons, source=_SOURCE
+            )
+        return _held(gaps, min(lost, _PART * float(np.abs(recorded.outputs).max())), recorded)
     if not network.type:
         return None
     return Claim(
