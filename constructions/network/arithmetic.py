@@ -1,9 +1,10 @@
-"""The two arithmetics in which a network is evaluated: rationals, and balls that enclose reals.
+"""Arithmetics in which a network is evaluated: rationals, and Arb's balls that enclose reals.
 
 A block consists of products and of functions, which are here. A softmax does not change when all
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
 ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
+Arithmetics in float64, with bounds of all rounding, are in verify/outputs/rounding.py.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ class TooLong(Inexact):
 class Arithmetic:
     """The operations of a block.
 
-    matrix:    the type of matrices, made from (rows, columns, entries) or from an exact matrix.
+    matrix:    the type of matrices, made from (rows, columns, entries), rows or an exact matrix.
+               It has the methods of FLINT's matrices; their entries are numbers with + - * /.
     softmax:   the weights of a row of logits in a unit. hardmax: those that hardmax gives.
     relu, threshold, silu, gelu, gelu_tanh: functions of one number.
     normalized: a row x over the root of x·x / n + ε, given ε.
-    over_root: a number over the root of a positive integer. capped: c·tanh(x/c), given c.
-    turn: cosine and sine of an angle in a unit, "turn" or "radian".
+    scores:    queries·keysᵀ over the root of a positive integer, given the logits' unit, too.
+    capped: c·tanh(x/c), given c. turn: cosine and sine of an angle in a unit, "turn" or "radian".
     bits: the bits of a matrix's longest number; 0 if the length of numbers is bounded.
+    order: of the products of attention. "cheapest"; "keys first": keys and queries come before
+               logits; "values first": values come before means, too, as a machine computes them.
     """
 
     matrix: Callable[..., Any]
@@ -49,10 +53,11 @@ class Arithmetic:
     gelu: Callable[[Any], Any]
     gelu_tanh: Callable[[Any], Any]
     normalized: Callable[[Sequence[Any], fmpq], list[Any]]
-    over_root: Callable[[Any, int], Any]
+    scores: Callable[[Any, Any, int, str | None], Any]
     capped: Callable[[Any, fmpq], Any]
     turn: Callable[[fmpq, str], tuple[Any, Any]]
     bits: Callable[[Any], int]
+    order: str
 
 
 def _powers(logits: Sequence[fmpq], unit: str | None) -> list[fmpq]:
@@ -155,10 +160,16 @@ def _normalized_balls(row: Sequence[arb], epsilon: fmpq) -> list[arb]:
     return [x * square.rsqrt() for x in row]
 
 
-def _over_root(x: fmpq, square: int) -> fmpq:
-    if (root := isqrt(square)) ** 2 != square and x != 0:
+def _scores(queries: fmpq_mat, keys: fmpq_mat, square: int, _: str | None) -> fmpq_mat:
+    products = queries * keys.transpose()
+    if (root := isqrt(square)) ** 2 != square and any(products.entries()):
         raise Inexact("a logit is divided by an irrational root")
-    return x / root
+    return products if root == 1 else products / root
+
+
+def _scores_in_balls(queries: arb_mat, keys: arb_mat, square: int, _: str | None) -> arb_mat:
+    products = queries * keys.transpose()
+    return products if square == 1 else products * arb(square).rsqrt()
 
 
 def _capped(x: fmpq, cap: fmpq) -> fmpq:
@@ -197,10 +208,11 @@ RATIONAL = Arithmetic(
     gelu=_zero,
     gelu_tanh=_zero,
     normalized=_normalized,
-    over_root=_over_root,
+    scores=_scores,
     capped=_capped,
     turn=_turn,
     bits=lambda matrix: max(int(x.height_bits()) for x in matrix.entries()),
+    order="cheapest",
 )
 BALLS = Arithmetic(
     matrix=arb_mat,
@@ -212,8 +224,9 @@ BALLS = Arithmetic(
     gelu=_gelu,
     gelu_tanh=_gelu_tanh,
     normalized=_normalized_balls,
-    over_root=lambda x, square: x * arb(square).rsqrt(),
+    scores=_scores_in_balls,
     capped=lambda x, cap: (x / cap).tanh() * cap,
     turn=_turn_balls,
     bits=lambda matrix: 0,
+    order="cheapest",
 )

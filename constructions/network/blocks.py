@@ -25,7 +25,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
 from attncert.constructions.network.arithmetic import Arithmetic
-from attncert.constructions.network.states import States, stacked
+from attncert.constructions.network.states import States, beside, stacked
 
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
 Rows = list[list[Any]]
@@ -153,16 +153,21 @@ class Attention(Block):
             for head, rows in enumerate(table)
         ]
 
-    def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
-        """The weighted means of the tokens for each head, with a row for each query."""
-        features, matrix = [], states.arithmetic.matrix
-        for rows in self.weights(states) if weights is None else weights:
+    def features(
+        self, states: States, weights: Sequence[Rows] | None = None, *, of_values: bool = False
+    ) -> list[Any]:
+        """The weighted means of the tokens, or of their values, for each head, with a row for each
+        query."""
+        features, on = [], states.arithmetic
+        weights = self.weights(states) if weights is None else weights
+        for head, rows in zip(self.heads, weights, strict=True):
             rest, means = iter(rows), []
             for queries, context in states.by_context():
                 count, tokens = int(queries.nrows()), int(context.nrows())
                 entries = [x for row in islice(rest, count) for x in row]
-                means.append(matrix(count, tokens, entries) * context)
-            features.append(stacked(means, states.arithmetic))
+                read = context * on.matrix(head.value) if of_values else context
+                means.append(on.matrix(count, tokens, entries) * read)
+            features.append(stacked(means, on))
         return features
 
     def contributions(self, features: Sequence[Any], states: States) -> list[Any]:
@@ -176,7 +181,10 @@ class Attention(Block):
         return contributions
 
     def _made(self, states: States, *, of_tokens: bool) -> Any:
-        weights = self.weights(states, of_tokens=of_tokens)
+        weights, on = self.weights(states, of_tokens=of_tokens), states.arithmetic
+        if on.order == "values first":
+            means = self.features(states, weights, of_values=True)
+            return beside(means, on) * on.matrix(self.output)
         first, *others = self.contributions(self.features(states, weights), states)
         return sum(others, first)
 
@@ -184,7 +192,24 @@ class Attention(Block):
         """A function of queries and their context that gives the logits before the mask, a row for
         each query."""
         query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
-        return lambda queries, context, _: products_of(queries, query, key, context).tolist()
+        return lambda queries, context, _: self._products(queries, query, key, context, on).tolist()
+
+    def _products(self, queries: Any, query: Any, key: Any, context: Any, on: Arithmetic) -> Any:
+        """queries·query·keyᵀ·contextᵀ over the root, from the side that has fewer rows if that is
+        cheapest."""
+        require_width("query", query, queries)
+        require_width("key", key, context)
+        asked, keys = queries * query, context
+        if on.order == "cheapest" and queries.nrows() < context.nrows():
+            asked = asked * key.transpose()
+        else:
+            keys = context * key
+        return on.scores(asked, keys, self._square, self.unit)
+
+    @property
+    def _square(self) -> int:
+        """Logits are divided by its root."""
+        return 1
 
     def _more(self, head: int) -> list[fmpq]:
         """Further logits, whose weights are dropped."""
@@ -304,7 +329,9 @@ class Normalization(Block):
             must = f"of {states.queries.ncols()} numbers, the width of the vectors"
             raise InputError("gain", must, width)
         if self.centred:
-            rows = [[x - sum(row) / width for x in row] for row in rows]
+            totals = (states.queries * on.matrix(width, 1, [1] * width)).entries()
+            means = [total / width for total in totals]
+            rows = [[x - mean for x in row] for row, mean in zip(rows, means, strict=True)]
         gain, bias = (on.matrix(x).entries() for x in self.matrices)
         made = list[Any]()
         for row in rows:
@@ -314,11 +341,10 @@ class Normalization(Block):
 
 
 def affine(argument: str, vectors: Any, weights: fmpq_mat, bias: fmpq_mat, on: Arithmetic) -> Any:
-    """vectors·weights + bias, a row for each vector."""
+    """vectors·weights + bias, a row for each vector. The bias is one more term of each sum."""
     require_width(argument, weights, vectors)
-    rows, width = int(vectors.nrows()), int(weights.ncols())
-    biases = on.matrix(rows, width, list(on.matrix(bias).entries()) * rows)
-    return vectors * on.matrix(weights) + biases
+    terms = on.matrix([[*row, 1] for row in vectors.tolist()])
+    return terms * on.matrix([*weights.tolist(), *bias.tolist()])
 
 
 def activated(sums: Any, activation: str, on: Arithmetic) -> Any:
@@ -344,13 +370,3 @@ def require_width(argument: str, weights: Any, vectors: Any) -> None:
     if weights.nrows() != vectors.ncols():
         must = f"of {vectors.ncols()} rows, the width of the vectors that it is applied to"
         raise InputError(argument, must, weights.nrows())
-
-
-def products_of(queries: Any, query: Any, key: Any, context: Any) -> Any:
-    """queries·query·keyᵀ·contextᵀ, multiplied from the side that has fewer rows."""
-    require_width("query", query, queries)
-    require_width("key", key, context)
-    left = queries * query
-    if queries.nrows() < context.nrows():
-        return (left * key.transpose()) * context.transpose()
-    return left * (context * key).transpose()

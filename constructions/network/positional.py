@@ -19,7 +19,6 @@ from attncert.constructions.network.blocks import (
     Attention,
     Block,
     Rows,
-    products_of,
     require_one_of,
     require_width,
 )
@@ -126,25 +125,39 @@ class GeneralAttention(Attention):
 
     def _scores(self, head: int, on: Arithmetic) -> Callable[[Any, Any, bool], Rows]:
         query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
+        slope = None if self.slopes is None else on.matrix(self.slopes).entries()[head]
+        table = None if self.tables is None else on.matrix(self.tables[head]).tolist()
 
         def scores(queries: Any, context: Any, of_tokens: bool) -> Rows:
             places = places_of(queries, context, self.query_place, of_tokens=of_tokens)
             if self.norm is None and self.rotary is None:
-                products = products_of(queries, query, key, context)
+                products = self._products(queries, query, key, context, on)
             else:
                 require_width("query", query, queries)
                 require_width("key", key, context)
                 gains = (self.norm.query_gain, self.norm.key_gain) if self.norm else (None, None)
                 asked = self._prepared(queries * query, places, gains[0], on)
                 keys = self._prepared(context * key, range(int(context.nrows())), gains[1], on)
-                products = asked * keys.transpose()
+                products = on.scores(asked, keys, self.root, self.unit)
             rows: Rows = products.tolist()
-            return [
-                [self._score(head, x, place, token, on) for token, x in enumerate(row)]
-                for place, row in zip(places, rows, strict=True)
-            ]
+            if self.cap is not None:
+                rows = [[on.capped(x, self.cap) for x in row] for row in rows]
+            for place, row in zip(places, rows, strict=True):
+                if slope is not None:
+                    row[:] = [x - slope * abs(place - token) for token, x in enumerate(row)]
+                if table is not None:
+                    self._require_place(place, len(row), head)
+                    row[:] = [x + y for x, y in zip(row, table[place], strict=False)]
+            return rows
 
         return scores
+
+    def _require_place(self, place: int, tokens: int, head: int) -> None:
+        assert self.tables is not None
+        rows, columns = int(self.tables[head].nrows()), int(self.tables[head].ncols())
+        if place >= rows or tokens > columns:
+            must = f"of a row {place} and a column {tokens - 1}, counted from 0"
+            raise InputError("tables", must, f"{rows} by {columns}")
 
     def _prepared(
         self, vectors: Any, places: Sequence[int], gain: fmpq_mat | None, on: Arithmetic
@@ -160,20 +173,9 @@ class GeneralAttention(Attention):
         entries = [x for row in rows for x in row]
         return on.matrix(int(vectors.nrows()), int(vectors.ncols()), entries)
 
-    def _score(self, head: int, x: Any, place: int, token: int, on: Arithmetic) -> Any:
-        if self.root != 1:
-            x = on.over_root(x, self.root)
-        if self.cap is not None:
-            x = on.capped(x, self.cap)
-        if self.slopes is not None:
-            x = x - self.slopes[0, head] * abs(place - token)
-        if self.tables is not None:
-            table = self.tables[head]
-            if place >= table.nrows() or token >= table.ncols():
-                must = f"of a row {place} and a column {token}, counted from 0"
-                raise InputError("tables", must, f"{table.nrows()} by {table.ncols()}")
-            x = x + table[place, token]
-        return x
+    @property
+    def _square(self) -> int:
+        return self.root
 
     def _more(self, head: int) -> list[fmpq]:
         return [] if self.sinks is None else [self.sinks[0, head]]

@@ -1,7 +1,13 @@
-"""The outputs of a network as a machine computes them, in float32 or float64, enclosed.
+"""Networks in float64 with bounds of all rounding: of many inputs, or as a machine computes them.
 
-A library sums in an order that it does not document, with or without fused multiply-add. So each
-operation becomes a ball that contains its result in every order.
+A number here is an array of balls, one for each input: a centre and a radius in float64. So blocks
+are evaluated as in the other arithmetics (constructions/network/arithmetic.py). If float64 cannot
+enclose a number, its radius is infinite or NaN, and nothing is known about it. Comparisons are
+written so that such a number decides nothing.
+
+A ball holds the exact number (`REAL`), or what a machine computes in float32 or float64. A library
+sums in an order that it does not document, with or without fused multiply-add. So each operation
+becomes a ball that contains its result in every order.
 
 **Model** (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002, sections 2.2 and 3.1).
 Let u = 2^-p be the unit roundoff and η the smallest positive normal number; smaller numbers may be
@@ -14,8 +20,8 @@ by at most γ_k Σ |a_i b_i|, with γ_k = ku / (1 - ku). Each of the at most 2k 
 They lie in balls, and the bound is taken at the largest absolute values in these balls. No partial
 sum is above (1 + γ_k) Σ |a_i b_i| + 4kη, which must not overflow.
 
-**Without error.** A single operation whose exact result is a number of the format returns it. A
-sum of products of integers is exact in every order if Σ |a_i b_i| is at most 2^p.
+**Without error.** Sums and products of integers are exact in every order if Σ |a_i b_i| is at most
+2^p, and at most 2^52.
 
 **Assumed of the machine**, and not checked:
 1. Keys, queries and values come first, then logits and the weights of the softmax, shifted by the
@@ -26,112 +32,364 @@ sum of products of integers is exact in every order if Σ |a_i b_i| is at most 2
    and a capped logit of x have an error of at most 16u|x|, plus η; cosine and sine of an angle a
    have an error of at most 16u(1 + |a|), since the angle is computed, too.
 
-If an overflow is not excluded, or the sign at a threshold is open, the evaluation raises `Inexact`.
+**Our own rounding.** Centres are computed in float64. By the same bounds with U = 2^-53 for u, a
+centre is off by at most (k+2)U Σ |a_i b_i|, and by underflows below 2^-1000. Radii are nonnegative
+sums, so that factors slightly above 1 (`_outward`) cover their rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from flint import arb, arb_mat, fmpq_mat
+import numpy as np
+from flint import arb, ctx, fmpq, fmpq_mat
 
-from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.arrays import FloatArray
+from attncert.constructions.network.arithmetic import BALLS, Arithmetic, factor
+from attncert.verify.outputs.exponential import (
+    EXP_ERROR,
+    SIGMOID_ERROR,
+    TANH_ERROR,
+    exp,
+    sigmoid,
+    tanh,
+)
 
+U = 2.0**-53
 FUNCTION, SMOOTH_FUNCTION = 8, 16  # errors of a function, and of SiLU and GELU, in units of u
+_BITS = 80  # of Arb's functions
 
 
 @dataclass(frozen=True)
 class Format:
-    """Floating-point numbers of p bits, above 2^least (normal) and below 2^most in absolute value.
-
+    """Floating-point numbers of p bits, at least η (normal) and below `most` in absolute value.
     Source: IEEE 754.
 
-    >>> Format("float32", 24, -126, 128).rounded(arb(1) / 2)
-    0.500000000000000
+    >>> float(FORMATS["float32"].arithmetic.matrix(1, 1, [fmpq(1, 3)]).radius[0, 0, 0] * 2**24)
+    0.3333333...
     """
 
     name: str
-    p: int
-    least: int
-    most: int
+    p: float
+    eta: float
+    most: float
 
     @property
-    def u(self) -> arb:
-        return arb(2) ** -self.p
+    def u(self) -> float:
+        return float(2.0**-self.p)
 
     @property
-    def eta(self) -> arb:
-        return arb(2) ** self.least
+    def arithmetic(self) -> Arithmetic:
+        """The operations of a block, rounded to this format."""
+        return Arithmetic(
+            matrix=self._matrix,
+            softmax=self._softmax,
+            hardmax=self._hardmax,
+            relu=_relu,
+            threshold=_threshold,
+            silu=self._smooth(_silu),
+            gelu=self._smooth(lambda x: _by_arb(BALLS.gelu, x)),
+            gelu_tanh=self._smooth(_gelu_tanh),
+            normalized=self._normalized,
+            scores=self._scores,
+            capped=lambda x, cap: self._smooth(lambda y: _capped(y, cap))(x),
+            turn=self._turn,
+            bits=lambda matrix: 0,
+            order="values first" if self.u else "keys first",
+        )
 
-    def rounded(self, x: arb, units: int = 1) -> arb:
-        """The result of an operation whose exact value is in x, with an error of this many u."""
-        if units == 1 and self.has(x):
-            return x
-        return self.near(x, units * self.u * x.abs_upper() + self.eta)
+    @property
+    def whole(self) -> float:
+        """The largest sum of integers without error."""
+        return float(2.0 ** min(self.p, 52))
 
-    def near(self, x: arb, error: arb) -> arb:
-        """The numbers that differ from one in x by at most the error. Raises Inexact."""
-        ball = x + arb(0, error.abs_upper())
-        if not ball.abs_upper() < arb(2) ** self.most:
-            raise Inexact(f"an overflow in {self.name} is not excluded")
-        return ball
+    def gamma(self, k: int) -> float:
+        return k * self.u / (1 - k * self.u)
 
-    def has(self, x: arb) -> bool:
-        """Whether x is one number, of this format and not below the normal ones."""
-        if not x.is_exact() or not x.is_finite():
-            return False
-        mantissa, exponent = (int(part) for part in x.man_exp())
-        bits = mantissa.bit_length()
-        return bits <= self.p and self.least <= exponent <= self.most - bits
+    def ball(self, centre: FloatArray, radius: FloatArray) -> Floats:
+        """Nothing is known about a number that may overflow."""
+        fits = np.abs(centre) + radius < self.most
+        return Floats(centre, np.where(fits, radius, np.inf), self)
 
-    def each(self, function: Callable[..., arb], *matrices: Any) -> arb_mat:
-        """The function of the entries of these matrices of one shape, entry by entry."""
-        rows, columns = int(matrices[0].nrows()), int(matrices[0].ncols())
-        entries = zip(*(matrix.entries() for matrix in matrices), strict=True)
-        return arb_mat(rows, columns, [function(*some) for some in entries])
+    def rounded(self, centre: FloatArray, radius: FloatArray, units: float = 1) -> Floats:
+        """Numbers in these balls, with an error of this many u, and one of η. The centre has an
+        error of U."""
+        error = units * self.u * (np.abs(centre) + radius) + self.eta
+        return self.ball(centre, _outward(radius + U * np.abs(centre) + error))
 
-    def stored(self, matrix: fmpq_mat) -> arb_mat:
-        """Exact numbers, rounded to this format."""
-        return self.each(self.rounded, arb_mat(matrix))
+    def stored(self, numbers: Sequence[Any], *shape: int) -> Floats:
+        """Rational numbers or balls of Arb in this format, as an array of this shape."""
+        with ctx.workprec(_BITS):
+            centre, radius = _around([arb(x) for x in numbers])
+        if self.u:
+            mantissa, _ = np.frexp(centre)
+            normal = (np.abs(centre) >= self.eta) | (centre == 0)
+            exact = (radius == 0) & normal & (mantissa % self.u == 0)
+            error = self.u * (np.abs(centre) + radius) + self.eta
+            radius = np.where(exact, 0, _outward(radius + error))
+        return self.ball(centre.reshape(*shape, 1), radius.reshape(*shape, 1))
 
-    def product(self, left: arb_mat, right: arb_mat, more: int = 0) -> arb_mat:
-        """left·right, with sums in every order. more: further roundings of each term."""
-        k = int(left.ncols()) + more
-        gamma = k * self.u / (1 - k * self.u)
-        whole = not more and all(x.is_integer() for y in (left, right) for x in y.entries())
+    def number(self, x: Any) -> Floats:
+        return x if isinstance(x, Floats) else self.stored([x])
 
-        def entry(x: arb, size: arb) -> arb:
-            if whole and size <= arb(2) ** self.p:
-                return x
-            error = gamma * size + 4 * k * self.eta
-            self.near(size, error)  # no partial sum is larger
-            return self.near(x, error)
+    def column(self, numbers: Sequence[Any]) -> Floats:
+        """Numbers one below the other, in two dimensions."""
+        if not any(isinstance(x, Floats) for x in numbers):
+            return self.stored(numbers, len(numbers))
+        some = [self.number(x) for x in numbers]
+        shape = len(some), max(len(x.centre) for x in some)
+        made = Floats(np.empty(shape), np.empty(shape), self)
+        for i, x in enumerate(some):
+            made.centre[i], made.radius[i] = x.centre, x.radius
+        return made
 
-        return self.each(entry, left * right, _sizes(left) * _sizes(right))
+    def _matrix(self, *of: Any) -> Floats:
+        """As FLINT's: of a matrix, of rows, or of (rows, columns, entries)."""
+        if isinstance(of[0], Floats):
+            return of[0]
+        if len(of) == 1:
+            table = of[0].tolist() if isinstance(of[0], fmpq_mat) else of[0]
+            of = len(table), len(table[0]), [x for row in table for x in row]
+        rows, columns, entries = of
+        column = self.column(entries)
+        return column.both(lambda x: x.reshape(rows, columns, *x.shape[1:]))
 
-    def sum(self, left: arb_mat, right: arb_mat) -> arb_mat:
-        return self.each(self.rounded, left + right)
+    def _scores(self, queries: Floats, keys: Floats, square: int, unit: str | None) -> Floats:
+        """The scale may multiply queries, keys or products, or a root of it both of the first: up
+        to four more roundings of each term. The other factors multiply an underflow."""
+        if square != 1:
+            with ctx.workprec(_BITS):
+                scale = REAL.stored([arb(square).rsqrt()])
+            queries = replace(queries.real * scale, form=self)
+        return _product(queries, keys.transpose(), square if square != 1 or unit == "ln 2" else 0)
 
-    def softmax(self, logits: Sequence[arb]) -> list[arb]:
-        top = logits[0]
-        for x in logits[1:]:
-            top = top.max(x)
-        powers = [self.rounded(self.rounded(x - top).exp(), FUNCTION) for x in logits]
-        total = self.total(powers)
-        return [self.rounded(power / total, FUNCTION) for power in powers]
+    def _softmax(self, logits: Sequence[Any], unit: str | None) -> list[Floats]:
+        """Let t be the centre of a largest logit, and τ the machine's shift minus t. All powers
+        have the common factor e^-τ, which cancels; it multiplies underflows. With e_j the
+        powers, S their sum and q the quotient of the centres, e_j / S is off by at most
+        (r_j + q r_S) / (S - r_S), where r are the radii."""
+        x = self.column(logits)
+        if unit == "ln 2":
+            with ctx.workprec(_BITS):
+                scaled = x.real * REAL.stored([factor(unit)])
+            x = self.rounded(scaled.centre, scaled.radius, 2)
+        shift = x.centre - np.max(x.centre, axis=0)
+        most = np.max(x.radius, axis=0)
+        error = U * np.abs(shift) + self.u * (np.abs(shift) + x.radius + most) + self.eta
+        powers = _exp(Floats(shift, _outward(x.radius + error)))
+        tiny = _outward(self.eta * exp(most)) if self.eta else 0
+        n, total = len(logits), powers.centre.sum(axis=0)
+        powers = self.rounded(powers.centre, powers.radius + tiny, FUNCTION)
+        spread = powers.radius.sum(axis=0)
+        error = (n * U + self.gamma(n)) * (total + spread) + 4 * n * tiny
+        spread = _outward(spread + error)
+        shares, least = powers.centre / total, total - _outward(spread + U * total)
+        radius = _outward((powers.radius + shares * spread) / least)
+        made = self.rounded(shares, np.where(least > 0, radius, np.inf), FUNCTION)
+        return made.numbers
 
-    def total(self, numbers: Sequence[arb]) -> arb:
-        """The sum in every order."""
-        n = len(numbers)
-        return self.product(arb_mat(1, n, numbers), arb_mat(n, 1, [1] * n))[0, 0]
+    def _hardmax(self, logits: Sequence[Any]) -> list[Floats]:
+        x = self.column(logits)
+        low = np.max(x.centre - x.radius, axis=0)
+        leads = x.centre + x.radius >= low
+        ties = leads.sum(axis=0)
+        known = (ties == 1) | ~(leads & (x.radius > 0)).any(axis=0)
+        shares = leads / ties
+        slack = np.where(ties & (ties - 1), U + self.u, 0) * shares
+        return Floats(shares, np.where(known, slack, np.inf), self).numbers
+
+    def _normalized(self, row: Sequence[Any], epsilon: fmpq) -> list[Floats]:
+        """Through the ball of the sum of squares, each between squares of bounds of |x|."""
+        x, n = self.column(row), len(row)
+        high = np.abs(x.centre) + x.radius
+        most = np.sum(high**2, axis=0)
+        least = np.sum(np.maximum(np.abs(x.centre) - x.radius, 0) ** 2, axis=0)
+        error = ((n + 4) * U + self.gamma(n)) * most + 4 * n * self.eta
+        squares = self.ball((most + least) / 2, _outward((most - least) / 2 + error))
+        square = squares / n + self.number(epsilon)
+        scale = _increasing(lambda t: -1 / np.sqrt(t), square, 2)
+        scale = self.rounded(-scale.centre, scale.radius, 2 * FUNCTION)  # a root, and a division
+        return [number * scale for number in x.numbers]
+
+    def _turn(self, angle: fmpq, unit: str) -> tuple[Floats, Floats]:
+        """A cosine has the error of the function and that of the angle, whose frequency is
+        computed."""
+        with ctx.workprec(_BITS):
+            size = abs(arb(angle)) * (2 * arb.pi() if unit == "turn" else 1)
+            error = arb(0, 2 * FUNCTION * self.u * (1 + size))
+            cosine, sine = (REAL.stored([x + error]) for x in BALLS.turn(angle, unit))
+        return replace(cosine, form=self), replace(sine, form=self)
+
+    def _smooth(self, function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+        """The function as computed, with its error relative to |x|."""
+
+        def computed(x: Floats) -> Floats:
+            made = function(x.real)
+            error = SMOOTH_FUNCTION * self.u * (np.abs(x.centre) + x.radius) + self.eta
+            return self.ball(made.centre, _outward(made.radius + error))
+
+        return computed
 
 
-def _sizes(matrix: arb_mat) -> arb_mat:
-    sizes = [x.abs_upper() for x in matrix.entries()]
-    return arb_mat(int(matrix.nrows()), int(matrix.ncols()), sizes)
+REAL = Format("", np.inf, 0.0, np.inf)
+FORMATS = {
+    "float32": Format("float32", 24, 2.0**-126, 2.0**128),
+    "float64": Format("float64", 53, 2.0**-1022, np.inf),
+}
 
 
-_FORMATS = (Format("float32", 24, -126, 128), Format("float64", 53, -1022, 1024))
-FORMATS = {x.name: x for x in _FORMATS}
+@dataclass(frozen=True, eq=False)
+class Floats:
+    """Balls, as a number or a matrix like those of FLINT. The last dimension is that of the inputs,
+    and 1 if a number is the same for all; before it come rows and columns."""
+
+    centre: FloatArray
+    radius: FloatArray
+    form: Format = REAL
+
+    def nrows(self) -> int:
+        return int(self.centre.shape[0])
+
+    def ncols(self) -> int:
+        return int(self.centre.shape[1])
+
+    @property
+    def numbers(self) -> list[Floats]:
+        """The parts along the first dimension."""
+        pairs = zip(self.centre, self.radius, strict=True)
+        return [Floats(*pair, self.form) for pair in pairs]
+
+    def tolist(self) -> list[list[Floats]]:
+        return [row.numbers for row in self.numbers]
+
+    def entries(self) -> list[Floats]:
+        return [x for row in self.tolist() for x in row]
+
+    def transpose(self) -> Floats:
+        return self.both(lambda x: np.swapaxes(x, 0, 1))
+
+    def both(self, function: Callable[[FloatArray], FloatArray]) -> Floats:
+        """The function of the arrays of centres and radii."""
+        return Floats(function(self.centre), function(self.radius), self.form)
+
+    @property
+    def real(self) -> Floats:
+        """The same numbers, for operations without the machine's rounding."""
+        return replace(self, form=REAL)
+
+    @property
+    def whole(self) -> bool:
+        """Whether they are integers."""
+        return not self.radius.any() and bool((self.centre == np.rint(self.centre)).all())
+
+    def __add__(self, other: Any) -> Floats:
+        y = self.form.number(other)
+        centre, radius = self.centre + y.centre, self.radius + y.radius
+        if self.whole and y.whole and bool((np.abs(centre) <= self.form.whole).all()):
+            return Floats(centre, radius, self.form)
+        return self.form.rounded(centre, radius)
+
+    def __neg__(self) -> Floats:
+        return replace(self, centre=-self.centre)
+
+    def __sub__(self, other: Any) -> Floats:
+        return self + -self.form.number(other)
+
+    def __mul__(self, other: Any) -> Floats:
+        """The product of matrices, or of numbers."""
+        y = self.form.number(other)
+        if self.centre.ndim == y.centre.ndim == 3:
+            return _product(self, y)
+        centre = self.centre * y.centre
+        radius = self.radius * (np.abs(y.centre) + y.radius) + np.abs(self.centre) * y.radius
+        if self.whole and y.whole and bool((np.abs(centre) <= self.form.whole).all()):
+            return Floats(centre, radius, self.form)
+        return self.form.rounded(centre, radius)
+
+    def __truediv__(self, count: int) -> Floats:
+        return self.form.rounded(self.centre / count, self.radius / count, FUNCTION)
+
+
+def _product(a: Floats, b: Floats, scaled: int = 0) -> Floats:
+    """The product of matrices, with sums in every order. scaled: see `_scores`; a is divided by the
+    root of this number."""
+    form, left, right = a.form, np.abs(a.centre), np.abs(b.centre)
+    centre, size = _times(a.centre, b.centre), _times(left, right)
+    if not scaled and a.whole and b.whole and bool((size <= form.whole).all()):
+        return Floats(centre, np.zeros_like(centre), form)
+    radius = _times(a.radius, right + b.radius) + _times(left, b.radius)
+    k, tiny = a.ncols() + (4 if scaled else 0), form.eta
+    if scaled:
+        tiny *= 2 + scaled * ((left + a.radius).max() + (right + b.radius).max())
+    error = (k + 2) * U * size + form.gamma(k) * (size + radius) + 4 * k * tiny
+    fits = size + radius + error < form.most  # no partial sum is larger
+    return form.ball(centre, np.where(fits, _outward(radius + error), np.inf))
+
+
+def _times(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The products for all inputs of matrices, by BLAS if the second one is the same for all."""
+    if b.shape[2] == 1:
+        return np.asarray(np.matmul(b[:, :, 0].T, a))
+    return np.asarray(np.einsum("ikt,kjt->ijt", a, b))
+
+
+def _increasing(function: Callable[[FloatArray], FloatArray], x: Floats, units: float) -> Floats:
+    """An increasing function whose values have a relative error of this many U, between its values
+    at the bounds."""
+    size = np.abs(x.centre) + x.radius
+    apart = np.where(x.radius == 0, 0, x.radius + 2 * U * size)
+    low, high = function(x.centre - apart), function(x.centre + apart)
+    error = (units + 1) * U * np.maximum(np.abs(low), np.abs(high))
+    return Floats((low + high) / 2, _outward((high - low) / 2 + error))
+
+
+def _exp(x: Floats) -> Floats:
+    return _increasing(exp, x, EXP_ERROR)
+
+
+def _silu(x: Floats) -> Floats:
+    return x * _increasing(sigmoid, x, SIGMOID_ERROR)
+
+
+def _gelu_tanh(x: Floats) -> Floats:
+    """(1 + tanh y) / 2 is the sigmoid of 2y."""
+    with ctx.workprec(_BITS):
+        root = REAL.stored([(8 / arb.pi()).sqrt()])
+    y = (x + x * x * x * fmpq(44_715, 10**6)) * root
+    return x * _increasing(sigmoid, y, SIGMOID_ERROR)
+
+
+def _capped(x: Floats, cap: fmpq) -> Floats:
+    return _increasing(tanh, x * (1 / cap), TANH_ERROR) * cap
+
+
+def _relu(x: Floats) -> Floats:
+    radius = np.where(x.centre + x.radius <= 0, 0, x.radius)
+    return replace(x, centre=np.maximum(x.centre, 0), radius=radius)
+
+
+def _threshold(x: Floats) -> Floats:
+    decided = (x.centre - x.radius >= 0) | (x.centre + x.radius < 0)
+    radius = np.where(decided, 0.0, 0.5)
+    return replace(x, centre=np.where(decided, x.centre >= 0, 0.5), radius=radius)
+
+
+def _by_arb(function: Callable[[arb], arb], x: Floats) -> Floats:
+    """A function of the entries, computed once for each different ball."""
+    pairs, place = np.unique(x.centre + 1j * x.radius, return_inverse=True)
+    with ctx.workprec(_BITS):
+        few = REAL.stored([function(arb(z.real, z.imag)) for z in pairs.tolist()], len(pairs))
+    return few.both(lambda part: part[place].reshape(x.centre.shape))
+
+
+def _around(balls: Sequence[arb]) -> tuple[FloatArray, FloatArray]:
+    """Arb's balls as centres and radii; a number that float64 holds has the radius 0."""
+    centres = np.array([float(x.mid()) for x in balls], dtype=float)
+    apart = [(x - arb(c)).abs_upper() for x, c in zip(balls, centres.tolist(), strict=True)]
+    return centres, np.array([0.0 if r == 0 else _outward(float(r)) for r in apart], dtype=float)
+
+
+def _outward(x: Any) -> Any:
+    return x * (1 + 2.0**-30) + 2.0**-1000

@@ -7,13 +7,18 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
 
-from attncert import Attention, Dataset, FeedForward, Head, Network, Normalization
+from attncert import Attention, Dataset, FeedForward, Head, Network
 from attncert.constructions.network.arithmetic import Inexact
+from attncert.constructions.network.file import of_json
+from attncert.verify.outputs import exponential, rounding
 from attncert.verify.outputs.batches import Balls, leads, outputs
+from attncert.verify.outputs.exponential import EXP_ERROR, SIGMOID_ERROR, TANH_ERROR
+from tests.support.transformers import T, d, deep, given, n, stored_exactly
 
 
 def matrix(draw: random.Random, rows: int, columns: int, over: int) -> fmpq_mat:
@@ -88,7 +93,61 @@ def test_leads_are_lower_bounds() -> None:
     assert leads(balls, common, np.array([0, 1]))[0] == low[0]
 
 
-def test_blocks_that_are_not_known_are_left_to_others() -> None:
-    gain = fmpq_mat([[1, 1]])
-    normed = Network((Normalization(gain, gain, fmpq(1)),))
-    assert outputs(normed.blocks, Balls.of([[[arb(1), arb(2)]]])) is None
+@pytest.mark.parametrize("radius", [0.0, 2.0**-20])
+def test_balls_hold_the_outputs_of_transformers(
+    radius: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Norms, rotary positions, gates, caps, ALiBi, tables and sinks, against Arb."""
+    missed = 0
+    for seed in range(2):
+        draw = random.Random(seed)
+        one, given_ = of_json(stored_exactly(deep(draw))), stored_exactly(given(draw))
+        centres = np.array([[[float(Fraction(x)) for x in row] for row in X]
+                            for X in given_["contexts"]])  # fmt: skip
+        moved = centres + radius * np.sign([[[draw.random() - 0.5] * d] * n] * T)
+        balls = Balls(centres, np.full_like(centres, radius))
+        true = one.enclosures(exactly(moved), 256)
+        made = outputs(one.blocks, balls)
+        with monkeypatch.context() as patch:  # a planted defect: radii are too small
+            patch.setattr(rounding, "_outward", lambda x: x / 2**20)
+            planted = outputs(one.blocks, balls)
+        assert made.radius.max() < 1e-9 + 1e6 * radius
+        for (t, j), centre in np.ndenumerate(made.centre):
+            error = abs(true[t, j] - arb(centre))
+            assert error < made.radius[t, j]
+            missed += bool(error > planted.radius[t, j])
+    assert missed
+
+
+def exactly(points: Any) -> Dataset:
+    table = [[[fmpq(*x.as_integer_ratio()) for x in row] for row in X] for X in points.tolist()]
+    return Dataset.of(table, [X[-1] for X in table], [[0] * d] * T)
+
+
+@pytest.mark.parametrize(
+    ("name", "units"),
+    [("exp", EXP_ERROR), ("sigmoid", SIGMOID_ERROR), ("tanh", TANH_ERROR)],
+)
+def test_functions_are_as_exact_as_proved(
+    name: str, units: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(0)
+    sizes = 10.0 ** draw.uniform(-12, 2.8, 1500)
+    near = np.log(2) * (draw.integers(-900, 900, 1500) + 0.5)  # where the reduced number is longest
+    x = np.concatenate([sizes, -sizes, near])
+    true = {
+        "exp": mpmath.exp,
+        "sigmoid": lambda t: 1 / (1 + mpmath.exp(-t)),
+        "tanh": mpmath.tanh,
+    }[name]
+
+    def worst() -> float:
+        """The largest relative error, in units of 2^-53."""
+        with mpmath.workprec(200):
+            made = getattr(exponential, name)(x).tolist()
+            pairs = ((mpmath.mpf(y), true(mpmath.mpf(t))) for y, t in zip(made, x, strict=True))
+            return max(float(abs(y / z - 1) * 2**53) for y, z in pairs)
+
+    assert 0.5 < worst() <= units
+    monkeypatch.setattr(exponential, "_LOW", 0.0)  # a planted defect
+    assert worst() > units
