@@ -1,4 +1,4 @@
-"""The cost of certificates as theorems that Coq checks. Two, about digits, are in the gallery.
+"""The cost of certificates as theorems that Coq checks. The gallery has two, about digits.
 
     python benchmarks/kernel.py FILE ... [--out benchmarks/results/kernel.json]
     python docs/make_gallery.py digits-kernel    writes the page, from that file

@@ -125,7 +125,7 @@ def over_primes(attempt: Callable[[int], Result]) -> Result:
             return attempt(prime)
         except UnluckyPrime:
             continue
-    raise HypothesisFails("search", "three primes in a row divide what is built", {}, decided=False)
+    raise HypothesisFails("search", "three primes in a row were unlucky", {}, decided=False)
 
 
 def with_idle_heads(heads: Sequence[Head], total: int) -> Layer:

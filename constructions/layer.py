@@ -130,7 +130,7 @@ class Layer:
 
     @cached_property
     def distinct(self) -> Layer:
-        """Each pair of key and query once, without values; the features have the same rank.
+        """The layer with each pair of key and query once, without values. Its rank is the same.
 
         >>> len(Layer.of_weights([([[1]], [[2]]), ([[3]], [[2]]), ([[1]], [[2]])]).distinct.heads)
         2

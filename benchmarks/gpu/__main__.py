@@ -1,4 +1,4 @@
-"""Runs all parts in order and writes each row as soon as it is done; run it again to go on.
+"""Runs all parts in order and writes each row as soon as it is done; run it again to continue.
 
     PYTHONPATH=benchmarks python -m gpu [--part N] [--again] [--dry] [--seconds S] [--out FOLDER]
 

@@ -1,4 +1,4 @@
-"""Ranks of Jacobians of two layers of attention on CuPy, beside NumPy on the same machine."""
+"""Ranks of Jacobians of two attention layers on CuPy, compared with NumPy on the same machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits of given labels and ranks of Jacobians on CuPy, beside NumPy on the same machine."""
+"""Fits of given labels and ranks of Jacobians on CuPy, and on NumPy on the same machine."""
 
 from __future__ import annotations
 

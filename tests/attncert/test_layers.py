@@ -42,7 +42,7 @@ def test_capacity_with_relu_units(tmp_path: Path, shell: Shell) -> None:
 
 def test_relu_units_stand_between_layers(shell: Shell) -> None:
     refused = shell.refuses("capacity", "digits", "--feed-forward", 3)
-    assert "--feed-forward: " in refused and "--layers must be 2 or more" in refused
+    assert "--feed-forward: " in refused and "left out unless --layers is 2 or more" in refused
     many = shell.refuses("capacity", "digits", "--feed-forward", 4096, "--layers", 5)
     assert "--feed-forward: " in many and "entries" in many
 

@@ -113,7 +113,7 @@ def test_a_wrong_file_is_no_answer(case: str, monkeypatch: pytest.MonkeyPatch) -
     assert (answer.standing, answer.exit_status, answer.files) == (Level.UNDECIDED, 3, ())
     assert "says" in answer.uncertified
     assert "certificate.json" not in report(answer).files
-    assert case in ("layer", "network") or "of its certificate: wrong, " in verdict(answer)
+    assert case in ("layer", "network") or "about its certificate: wrong, " in verdict(answer)
 
 
 @pytest.mark.parametrize(

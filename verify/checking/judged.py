@@ -53,7 +53,7 @@ def contradiction(file: Mapping[str, Any], judge: str) -> str:
         verdict = _checks(judge)(str(path), PLAIN_SECONDS)
     if verdict.status in ("holds", "over limit"):
         return ""
-    return f"the {judge} says of its certificate: {verdict.status}, {verdict.message}"
+    return f"the {judge} says about its certificate: {verdict.status}, {verdict.message}"
 
 
 def _checks(judge: str) -> Callable[[str, float], checker.Verdict]:

@@ -87,7 +87,7 @@ def capacity(
     if question.layers > 1:
         return depth_capacity(data, question, progress)
     if question.feed_forward:
-        reason = "ReLU units stand between layers: --layers must be 2 or more"
+        reason = "left out unless --layers is 2 or more"
         raise InputError("feed_forward", reason, question.feed_forward)
     data = by_class(behind(question.of(data), question.before))
     place, seconds = choose_device(question.device), dict[str, float]()
