@@ -21,10 +21,12 @@ MOST_NUMBERS = 50_000  # pairs of a head and an example whose saturation answer.
 def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
     """The data, the setup, the numbers of each head, and the claims that fail or are not proved."""
     trace = proof.trace
+    sizes = asdict(setup)
+    del sizes["r"]  # part of the theorem
     failing = [] if proof.standing.holds else trace.pivotal(proof.conclusion)
     return {
         "data": about(proof.data),
-        "setup": asdict(setup) | dict(proof.data.origin.settings),
+        "setup": sizes | dict(proof.data.origin.settings),
         "groups": proof.groups,
         "heads": _heads(proof),
         "failures": [claim.id for claim in failing],
