@@ -1,4 +1,4 @@
-# make report: the main job on real data.   make test: everything CI runs but the slow tests.
+# make report: the main job on real data.   make test: everything CI runs except the slow tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,7 +22,7 @@ report: setup
 	$(BIN)/attncert prove digits --heads 8 --head-width 4 --examples 25 --saturate 20
 	$(BIN)/attncert check attncert-report/digits/certificate.json
 
-test: setup # lint and types beside the tests, which are most of the work
+test: setup # lint and types; the tests are most of the work
 	@echo "Lint, types and tests: about three minutes on two cores"
 	@$(MAKE) --no-print-directory --jobs=2 unit check
 	@echo "all passed"
@@ -38,13 +38,13 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-slow: setup # and the tests over random examples, of which `test` draws a fifth
+slow: setup # and all random examples, of which `test` draws a fifth
 	ATTNCERT_EXAMPLES=all $(BIN)/python -m pytest -q -n 2 -m 'slow or hypothesis'
 
 gallery: setup
 	$(BIN)/python docs/make_gallery.py
 
-paper: setup # docs/paper.md as LaTeX and, where pdflatex is, as PDF in build/paper
+paper: setup # docs/paper.md as LaTeX and, if pdflatex is installed, as PDF in build/paper
 	$(BIN)/python docs/make_paper.py
 
 docs: setup # the site, in build/site; Pyodide and Mermaid come from npm

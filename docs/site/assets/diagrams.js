@@ -1,4 +1,4 @@
-// Mermaid is loaded only where a page has a diagram, from beside this script.
+// Mermaid is loaded only if a page has a diagram, from the folder of this script.
 if (document.querySelector(".diagram")) {
   const script = document.createElement("script");
   script.src = new URL("mermaid.tiny.js", document.currentScript.src);

@@ -37,7 +37,7 @@ function finished({ status, claim, message, dims, digest, seconds }) {
   ]);
 }
 
-// files: of { path, file }. The certificate, and what lies beside it: its data may have a file.
+// files: objects { path, file }: the certificate, and the files beside it, such as its data.
 function check(files) {
   stop("Ready.");
   show([]);
