@@ -48,14 +48,7 @@ from flint import arb, ctx, fmpq, fmpq_mat
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.network.arithmetic import BALLS, Arithmetic, factor
-from attncert.verify.outputs.exponential import (
-    EXP_ERROR,
-    SIGMOID_ERROR,
-    TANH_ERROR,
-    exp,
-    sigmoid,
-    tanh,
-)
+from attncert.verify.outputs import exponential as e
 
 U = 2.0**-53
 FUNCTION, SMOOTH_FUNCTION = 8, 16  # errors of a function, and of SiLU and GELU, in units of u
@@ -106,7 +99,7 @@ class Format:
         return float(2.0 ** min(self.p, 52))
 
     def gamma(self, k: int) -> float:
-        return k * self.u / (1 - k * self.u)
+        return k * self.u / (1 - k * self.u) if k * self.u < 1 else np.inf
 
     def ball(self, centre: FloatArray, radius: FloatArray) -> Floats:
         """Nothing is known about a number that may overflow."""
@@ -178,8 +171,8 @@ class Format:
         shift = x.centre - np.max(x.centre, axis=0)
         most = np.max(x.radius, axis=0)
         error = U * np.abs(shift) + self.u * (np.abs(shift) + x.radius + most) + self.eta
-        powers = _exp(Floats(shift, _outward(x.radius + error)))
-        tiny = _outward(self.eta * exp(most)) if self.eta else 0
+        powers = _increasing(e.exp, Floats(shift, _outward(x.radius + error)), e.EXP_ERROR)
+        tiny = _outward(self.eta * e.exp(most)) if self.eta else 0
         n, total = len(logits), powers.centre.sum(axis=0)
         powers = self.rounded(powers.centre, powers.radius + tiny, FUNCTION)
         spread = powers.radius.sum(axis=0)
@@ -192,8 +185,8 @@ class Format:
 
     def _hardmax(self, logits: Sequence[Any]) -> list[Floats]:
         x = self.column(logits)
-        low = np.max(x.centre - x.radius, axis=0)
-        leads = x.centre + x.radius >= low
+        low, high = _bounds(x)
+        leads = high >= np.max(low, axis=0)
         ties = leads.sum(axis=0)
         known = (ties == 1) | ~(leads & (x.radius > 0)).any(axis=0)
         shares = leads / ties
@@ -324,7 +317,7 @@ def _product(a: Floats, b: Floats, scaled: int = 0) -> Floats:
     if scaled:
         tiny *= 2 + scaled * ((left + a.radius).max() + (right + b.radius).max())
     error = (k + 2) * U * size + form.gamma(k) * (size + radius) + 4 * k * tiny
-    fits = size + radius + error < form.most  # no partial sum is larger
+    fits = max(1, scaled) * (size + radius + error) < form.most  # no partial sum is larger
     return form.ball(centre, np.where(fits, _outward(radius + error), np.inf))
 
 
@@ -335,22 +328,23 @@ def _times(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ikt,kjt->ijt", a, b))
 
 
+def _bounds(x: Floats) -> tuple[FloatArray, FloatArray]:
+    """Numbers below and above those in the balls."""
+    apart = x.radius + 3 * U * (np.abs(x.centre) + x.radius)
+    apart = np.where(x.radius == 0, 0, apart)
+    return x.centre - apart, x.centre + apart
+
+
 def _increasing(function: Callable[[FloatArray], FloatArray], x: Floats, units: float) -> Floats:
     """An increasing function whose values have a relative error of this many U, between its values
     at the bounds."""
-    size = np.abs(x.centre) + x.radius
-    apart = np.where(x.radius == 0, 0, x.radius + 2 * U * size)
-    low, high = function(x.centre - apart), function(x.centre + apart)
+    low, high = map(function, _bounds(x))
     error = (units + 1) * U * np.maximum(np.abs(low), np.abs(high))
     return Floats((low + high) / 2, _outward((high - low) / 2 + error))
 
 
-def _exp(x: Floats) -> Floats:
-    return _increasing(exp, x, EXP_ERROR)
-
-
 def _silu(x: Floats) -> Floats:
-    return x * _increasing(sigmoid, x, SIGMOID_ERROR)
+    return x * _increasing(e.sigmoid, x, e.SIGMOID_ERROR)
 
 
 def _gelu_tanh(x: Floats) -> Floats:
@@ -358,11 +352,11 @@ def _gelu_tanh(x: Floats) -> Floats:
     with ctx.workprec(_BITS):
         root = REAL.stored([(8 / arb.pi()).sqrt()])
     y = (x + x * x * x * fmpq(44_715, 10**6)) * root
-    return x * _increasing(sigmoid, y, SIGMOID_ERROR)
+    return x * _increasing(e.sigmoid, y, e.SIGMOID_ERROR)
 
 
 def _capped(x: Floats, cap: fmpq) -> Floats:
-    return _increasing(tanh, x * (1 / cap), TANH_ERROR) * cap
+    return _increasing(e.tanh, x * (1 / cap), e.TANH_ERROR) * cap
 
 
 def _relu(x: Floats) -> Floats:
