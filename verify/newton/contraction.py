@@ -13,8 +13,8 @@ then f has exactly one zero in B: weights within r of the given ones output the 
 norm. Banach's theorem gives one fixed point, where A f = 0. ‖I - A f'(u0)‖ < 1, so A f'(u0) is
 invertible, so A is, and f = 0 there. A zero of f in B is a fixed point of g, so there is one. ∎
 
-**Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`enclosure.py`). With
-fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order of summation, no fast multiplication),
+**Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`network_enclosure.py`).
+With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multiplication),
 
     |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
     Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,

@@ -26,14 +26,14 @@ from attncert.verify.derivatives import engine, networks
 from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.derivatives.engine import Arithmetic
 from attncert.verify.derivatives.engine import Attention as Arrays
-from attncert.verify.newton import enclosure, network_enclosure
+from attncert.verify.newton import network_enclosure
 
 Weights = FloatArray | ObjectArray  # float64, or Fractions
 
 
 class Model(Protocol):
     """exact: the layer or the network with these weights. errors, derivatives: as in
-    `enclosure.py`, for the result of `exact`."""
+    `network_enclosure.py`, for the result of `exact`."""
 
     @property
     def parameters(self) -> int: ...
@@ -71,10 +71,11 @@ class LayerModel:
         return J.reshape(-1, self.parameters)
 
     def errors(self, exact: Layer, bits: int) -> BallArray:
-        return enclosure.errors(self.data, exact, bits)
+        return network_enclosure.errors(self.data, Network.of_layer(exact, "1"), bits)
 
     def derivatives(self, exact: Layer, unknowns: Sequence[int], radius: Fraction) -> BallArray:
-        return enclosure.derivatives(self.data, exact, unknowns, radius)
+        network = Network.of_layer(exact, "1")
+        return network_enclosure.derivatives(self.data, network, unknowns, radius)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from attncert.verify.checker import Limits, near
 from attncert.verify.checking.fast import check as fast
 from attncert.verify.checking.fast import near as fast_near
 from attncert.verify.derivatives.balls import BallArray
-from attncert.verify.newton import enclosure
+from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import certify
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.models import LayerModel
@@ -96,15 +96,16 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
     reach = Fraction(1, 64)
     data, shape, weights, moved = random_layer(name, float(reach))
     everything = range(shape.parameters)
-    found = enclosure.derivatives(data, LayerModel(data, shape).exact(weights), everything, reach)
+    model = LayerModel(data, shape)
+    layer = model.exact(weights)
+    found = model.derivatives(layer, everything, reach)
     arrays = data.contexts.floats(), data.queries.floats()
     slow_mid, slow_rad = slow_derivatives(data, weights, shape, reach)
     for x in (weights, *moved):
         true = jacobian(*arrays, x, shape)[1].reshape(found.mid.shape)
         assert (np.abs(true - found.mid) <= found.rad + 1e-12).all()
         assert (np.abs(true - slow_mid) <= slow_rad + 1e-12).all()
-    layer = LayerModel(data, shape).exact(weights)
-    small = enclosure.derivatives(data, layer, everything, reach / 2**40)
+    small = model.derivatives(layer, everything, reach / 2**40)
     assert small.rad.max() < 1e-8  # and not wider than the box makes it
 
 
@@ -179,7 +180,7 @@ def test_planted_defects_of_the_fast_check_show(
     if defect == "errors of one":
         monkeypatch.setattr(fast_near, "errors", lambda *_: BallArray(np.ones(5), np.zeros(5)))
     elif defect == "no derivatives":
-        true = enclosure.derivatives
+        true = network_enclosure.derivatives
         monkeypatch.setattr(
             fast_near, "derivatives", lambda *a: BallArray(0 * true(*a).mid, true(*a).rad)
         )

@@ -1,8 +1,8 @@
 """The fast check of "interpolation-near" certificates: Arb and BLAS with proved bounds.
 
 It shares no arithmetic with verify/checker/near.py, and no code with what fitted the weights: the
-layer is enclosed by `enclosure.py`, and the theorem applied by `contraction.py`. The matrix of the
-file is rounded to float64, which is harmless: the theorem holds for every matrix.
+layer is enclosed by `network_enclosure.py`, and the theorem applied by `contraction.py`. The matrix
+of the file is rounded to float64, which is harmless: the theorem holds for every matrix.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from attncert.constructions.arrays import FloatArray
+from attncert.constructions.network.network import Network
 from attncert.verify.checker import Limits, need
 from attncert.verify.checker.near import Parts
 from attncert.verify.checker.reading import all_of, dims
 from attncert.verify.checking.fast.reading import dataset, exact, layer
 from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.newton.contraction import contractions, distances, judged
-from attncert.verify.newton.enclosure import derivatives, errors
+from attncert.verify.newton.network_enclosure import derivatives, errors
 
 MOST_BITS = 4096  # bits of balls: a claim that needs more is not shown to hold
 
@@ -29,7 +30,8 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     N, weights, (p, q) = T * m, H * (2 * d * d_h + d * d_v + d_v * m), parts.radius
     limits.hold(8.0 * (6 * N * N + 4 * N * weights / H) + 150.0 * T * H * d * (m + 2))
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
-    built, inverse = layer(cert, parts.weights), exact(parts.inverse, N, N).floats()
+    built = Network.of_layer(layer(cert, parts.weights), "1")
+    inverse = exact(parts.inverse, N, N).floats()
     longest, radius = max(table.bits for table in parts.weights), Fraction(p, q)
 
     bits = min(MOST_BITS, 96 + 2 * (q // p).bit_length() + longest)
