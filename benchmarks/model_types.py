@@ -28,7 +28,7 @@ def agreement(name: str, cases: int) -> float:
 
 def options(kind: ModelType) -> tuple[str, str]:
     """Cells: the types, and the options that are refused."""
-    plain = (f"{key} but {' or '.join(map(str, values))}" for key, values in kind.plain.items())
+    plain = (f"{key} except {' or '.join(map(str, values))}" for key, values in kind.plain.items())
     return ", ".join(kind.names), "; ".join(plain) or "-"
 
 

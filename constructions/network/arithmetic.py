@@ -4,7 +4,7 @@ A block consists of products and of functions, which are here. A softmax does no
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
 ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
-Arithmetics in float64, with bounds of all rounding, are in verify/outputs/rounding.py.
+Arithmetics in float64, with bounds on all rounding, are in verify/outputs/rounding.py.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def network_of(
 
     source: a module of transformers, of a type that docs/models-and-layers.md lists; a module of
     TransformerLens; a model that tracr compiled; arrays by name, with the options in `config`; or a
-    model's folder. prefix: selects a layer or its attention; by default all that is there is read.
+    model's folder. prefix: selects a layer or its attention; by default everything is read.
 
     The network maps states to states. One with a table of tokens takes rows of 0 with a single 1.
     Arithmetic: exact, floats as the rationals they are. Raises InputError for a type, an option or
@@ -63,7 +63,7 @@ def _array(array: Any, name: str) -> AnyArray:
 
 
 def _module(module: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The arrays and options of a PyTorch module. A map that is tied is among its arrays."""
+    """The arrays and options of a PyTorch module. Tied maps are among its arrays."""
     require_module(module)
     if getattr(module, "training", False):
         must = "in eval mode: dropout is not part of a network"

@@ -67,12 +67,12 @@ class Map(NamedTuple):
 class Library:
     """types: values of `model_type`. options: words of `Design`, and the option that states each.
     fixed: words that the type determines. plain: as in `model_types.py`. adapted: adds options that
-    take a computation.
+    must be computed.
 
     Names below a model: layer number {}; tables of tokens, of places, and of types of tokens, of
     which the first is taken; norms before and after all layers; the last map. Below a layer:
     attention, norms, maps; late: whether the bias of `up` is added to its product with the gate.
-    Below attention: norms of queries and keys. outside: ends of names that are read nowhere.
+    Below attention: norms of queries and keys. outside: ends of names that are not read.
     """
 
     types: tuple[str, ...]
@@ -97,7 +97,7 @@ class Library:
     adapted: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = lambda config, _: config
 
     def design(self, config: Mapping[str, Any], source: str) -> Design:
-        """What this configuration says. Raises InputError for what is not understood."""
+        """The design by this configuration. Raises InputError for what is not understood."""
         for key, values in self.plain.items():
             setting = config.get(key, values[0])
             for one in setting if isinstance(setting, list) else [setting]:
@@ -129,7 +129,7 @@ def _unread(source: str, option: str, must: str, got: Any) -> InputError:
 
 
 def _unscaled(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
-    """With the base of rotary frequencies, which must not be scaled."""
+    """The options with the base of rotary frequencies, which must not be scaled."""
     base = config.get("rope_theta")
     for key in ("rope_parameters", "rope_scaling"):  # the second in old files
         setting = config.get(key) or {}

@@ -2,9 +2,9 @@
 
 Libraries store W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of
 query, key and value are ordered by head, d_h for each. If keys and values have fewer heads than
-queries, each of theirs serves as many successive heads (Ainslie et al. 2023), and is repeated here.
-A fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H,
-d_v, m), are brought to that form first.
+queries, each serves several successive query heads (Ainslie et al. 2023), and is repeated here. A
+fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H, d_v,
+m), are brought to that form first.
 
 torch.nn.MultiheadAttention takes keys and values of other widths (kdim, vdim). Then a token is key
 and value side by side: with queries (e, 0, 0) and tokens (0, k, v) the weights of each part act on

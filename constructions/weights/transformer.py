@@ -33,7 +33,7 @@ from attncert.constructions.weights.projections import of_projections
 
 @dataclass(frozen=True)
 class Transformer:
-    """arrays: of a model or a part of it, all below one prefix. used: names of those that were
+    """arrays: those of a model or a part of it, below one prefix. used: names of those that were
     read. Arithmetic: exact. Raises InputError for an array that is missing, or not understood."""
 
     design: Design
@@ -42,7 +42,7 @@ class Transformer:
     used: set[str] = field(default_factory=set)
 
     def blocks(self, prefix: str) -> tuple[Block, ...]:
-        """Of the model, the layer or the attention below this prefix, with its dot, or ""."""
+        """The blocks of the model, layer or attention below this prefix, with its dot, or ""."""
         first = self.parts.layer.format(0)
         inside = [x for x in self.arrays if f".{first}" in f".{x[len(prefix) :]}"]
         places_ = {place.prefix for place in places(self.arrays, NAMINGS)}

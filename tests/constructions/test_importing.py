@@ -1,4 +1,4 @@
-"""Transformers of other libraries against outputs that these libraries computed, and refusals.
+"""Transformers of other libraries, compared with outputs that these computed; and refusals.
 
 tests/support/library_cases.py recorded the outputs in library_outputs.json;
 test_importing_libraries.py compares with the libraries themselves.
@@ -151,7 +151,7 @@ def test_recorded_outputs_are_held_against_the_network() -> None:
 
 
 def test_grouped_queries_and_keys_of_another_width() -> None:
-    """Against NumPy, from the definitions; heads have width 1."""
+    """NumPy computes the outputs from the definitions; heads have width 1."""
     rng = np.random.default_rng(0)
     shapes = {"q_proj_weight": 4, "k_proj_weight": 3, "v_proj_weight": 5}
     apart = {name: rng.normal(size=(4, width)) for name, width in shapes.items()}

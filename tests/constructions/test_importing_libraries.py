@@ -1,4 +1,4 @@
-"""Transformers of other libraries against the libraries themselves, which are skipped if missing.
+"""Transformers of other libraries, compared with the libraries; skipped if these are missing.
 
 test_importing.py compares with their recorded outputs.
 """
@@ -22,7 +22,7 @@ NEEDS = {"TransformerLens": "transformer_lens", "tracr": "tracr"}
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_network_outputs_what_the_library_computes(name: str, tmp_path: Path) -> None:
-    """From the model and, for transformers, from its folder."""
+    """It is read from the model and, for transformers, from its folder."""
     pytest.importorskip(NEEDS.get(name.split(",")[0], "transformers"), exc_type=ImportError)
     case = CASES[name]()
     found = attncert.network_of(case.model)
@@ -42,7 +42,7 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
-    """Two sequences, one padded where the model has no rotation. A part of another layer is not."""
+    """Two sequences, one padded if the model has no rotation. Another layer's part is refused."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
     model = of_transformers(name).model

@@ -1,7 +1,7 @@
 """Small transformers of other libraries, with random weights, and what they output.
 
 python tests/support/library_cases.py [NAME...] records cases in library_outputs.json beside it, so
-that they are compared where these libraries are missing. Weights are multiples of 1/8.
+that they are compared even if these libraries are missing. Weights are multiples of 1/8.
 
     pip install torch==2.14.1 transformers==5.24.0 transformer_lens==2.16.1
     pip install tracr-pypi==1.0.0    (apart from the others: it needs JAX)

@@ -39,7 +39,7 @@ from attncert.verify.rank.engines.devices import Device, choose_device
 _DRAWS = 3  # maximum number of networks for one rank
 _TRIES = 4  # maximum number of head counts tried in the search for the fewest that are enough
 MOST_LAYERS = 5  # a tower for more has no prime below 2^24
-_MOST_ENTRIES = 2**28  # of the Jacobian by the weights of ReLU blocks
+_MOST_ENTRIES = 2**28  # entries of the Jacobian by the weights of ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 

@@ -22,10 +22,10 @@ from attncert.constructions.network.composed import Group
 from attncert.constructions.network.network import Network
 from attncert.verify.depth.law import Architecture
 
-BOUND = 9  # of the entries
-_ZERO_BOUND = 999  # of the entries of a last layer whose outputs are 0
+BOUND = 9  # the largest entry
+_ZERO_BOUND = 999  # the largest entry of a last layer whose outputs are 0
 
-SMALL = 2**40  # by which the values of layers before a ReLU block are divided
+SMALL = 2**40  # the divisor of the values of layers before a ReLU block
 
 
 def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:

@@ -24,7 +24,7 @@ from attncert.verify.derivatives.tower import TowerArray, tower_array
 from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
 
-_NUMBERS = 2**22  # of the Jacobian and of the states that are made at a time
+_NUMBERS = 2**22  # numbers of the Jacobian and of the states made at a time
 
 
 @dataclass(frozen=True)

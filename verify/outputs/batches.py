@@ -58,7 +58,7 @@ def evaluated(blocks: Sequence[Block], contexts: Floats, queries: Floats) -> Bal
 
 
 def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
-    """For each box a lower bound of the output `right` of a readout minus its largest other one;
+    """A lower bound for each box on the output `right` of a readout minus its largest other one;
     -inf if nothing is known. The differences are those of its columns, so that what the outputs
     have in common cancels."""
     low = np.empty(len(right))

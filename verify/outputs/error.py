@@ -25,7 +25,7 @@ from attncert.verify.outputs.enclosure import MAX_BITS, decimal, enclosed_error
 from attncert.verify.outputs.nearest import Margins, enclosed_margins, margins
 from attncert.verify.outputs.within import Bounds, balls, certified_error, certified_margin
 
-_MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10: seconds
+_MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10 (some seconds)
 _EXACT = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
 _ZERO_BITS = 1024  # precision of balls that may contain 0 at every precision
 SOURCE = "ours; docs/models-and-layers.md"

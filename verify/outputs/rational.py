@@ -27,7 +27,7 @@ from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
-MAX_BITS = 20_000_000  # bits of one example's common denominator: some seconds for each example
+MAX_BITS = 20_000_000  # bits of one example's common denominator (some seconds for each example)
 
 _ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"

@@ -46,7 +46,7 @@ def computed(network: Network, data: Dataset, form: Format) -> arb_mat:
 
 
 def _stored(matrices: Sequence[fmpq_mat], form: Format) -> Floats:
-    """Matrices of several inputs."""
+    """The matrices of several inputs."""
     entries = [x for row in zip(*(m.entries() for m in matrices), strict=True) for x in row]
     made = form.stored(entries, int(matrices[0].nrows()), int(matrices[0].ncols()), len(matrices))
     return made.both(lambda x: x[..., 0])

@@ -1,4 +1,4 @@
-"""Networks in float64 with bounds of all rounding: of many inputs, or as a machine computes them.
+"""Networks in float64 with bounds on all rounding: for many inputs, or as a machine computes them.
 
 A number here is an array of balls, one for each input: a centre and a radius in float64. So blocks
 are evaluated as in the other arithmetics (constructions/network/arithmetic.py). If float64 cannot
@@ -139,7 +139,7 @@ class Format:
         return made
 
     def _matrix(self, *of: Any) -> Floats:
-        """As FLINT's: of a matrix, of rows, or of (rows, columns, entries)."""
+        """Made like FLINT's from a matrix, from rows, or from (rows, columns, entries)."""
         if isinstance(of[0], Floats):
             return of[0]
         if len(of) == 1:
@@ -194,7 +194,7 @@ class Format:
         return Floats(shares, np.where(known, slack, np.inf), self).numbers
 
     def _normalized(self, row: Sequence[Any], epsilon: fmpq) -> list[Floats]:
-        """Through the ball of the sum of squares, each between squares of bounds of |x|."""
+        """Computed from the ball of the sum of squares, each between squares of bounds of |x|."""
         x, n = self.column(row), len(row)
         high = np.abs(x.centre) + x.radius
         most = np.sum(high**2, axis=0)
@@ -274,7 +274,7 @@ class Floats:
 
     @property
     def whole(self) -> bool:
-        """Whether they are integers."""
+        """Whether all of them are integers."""
         return not self.radius.any() and bool((self.centre == np.rint(self.centre)).all())
 
     def __add__(self, other: Any) -> Floats:

@@ -27,7 +27,7 @@ from attncert.verify.claims.evidence import Claim, Level, timed
 
 Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty: equality
 
-RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python: seconds
+RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python (some seconds)
 _EXPONENTIAL, _ROOT = 200, 20  # products
 _LEAST = Decimal("1e-100")  # least certified bound: a smaller one takes too long in pure Python
 

@@ -97,7 +97,7 @@ def test_leads_are_lower_bounds() -> None:
 def test_balls_hold_the_outputs_of_transformers(
     radius: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Norms, rotary positions, gates, caps, ALiBi, tables and sinks, against Arb."""
+    """Norms, rotary positions, gates, caps, ALiBi, tables and sinks agree with Arb."""
     missed = 0
     for seed in range(2):
         draw = random.Random(seed)
@@ -133,7 +133,7 @@ def test_functions_are_as_exact_as_proved(
 ) -> None:
     draw = np.random.default_rng(0)
     sizes = 10.0 ** draw.uniform(-12, 2.8, 1500)
-    near = np.log(2) * (draw.integers(-900, 900, 1500) + 0.5)  # where the reduced number is longest
+    near = np.log(2) * (draw.integers(-900, 900, 1500) + 0.5)  # the longest reduced numbers
     x = np.concatenate([sizes, -sizes, near])
     true = {
         "exp": mpmath.exp,
