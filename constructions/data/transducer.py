@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from attncert.constructions.brief import in_brief
@@ -120,23 +120,36 @@ class Transducer:
                 made[place] = symbol
         return (*made, *self._written(self.start, word)[1])
 
-    def situations(self, place: int, width: int | None) -> Iterator[Situation]:
+    def count(self, place: int, width: int | None) -> int:
+        """The number of situations before symbol `place`."""
+        window = self._window(place, width)
+        return len(self.reached[window.start]) * math.prod(map(len, self.letters[window]))
+
+    def situations(
+        self, place: int, width: int | None, start: int = 0, stop: int | None = None
+    ) -> Iterator[Situation]:
         """The situations before symbol `place` of the answer, with `width` letters fixed; None: one
-        situation for each input, in which everything is fixed."""
-        first, last = max(0, place + 1 - (width or place + 1)), place + 1
-        last = len(self.letters) if width is None else last
-        rests = {tuple(letters[k] for letters in self.letters[last:]) for k in (0, -1)}
-        for state, before in self.reached[first].items():
-            for window in product(*self.letters[first:last]):
-                _, written = self._written(state, window)
+        situation for each input, in which everything is fixed. start, stop: only those with these
+        numbers."""
+        window = self._window(place, width)
+        first, letters = window.start, self.letters[window]
+        rests = {tuple(some[k] for some in self.letters[window.stop :]) for k in (0, -1)}
+        each, stop = (
+            math.prod(map(len, letters)),
+            self.count(place, width) if stop is None else stop,
+        )
+        for number, (state, before) in enumerate(self.reached[first].items()):
+            low, high = (min(max(x - number * each, 0), each) for x in (start, stop))
+            for read in islice(product(*letters), low, high):
+                _, written = self._written(state, read)
                 known = {
                     where: symbol
-                    for places, letter in zip(self.places[first:last], window, strict=True)
+                    for places, letter in zip(self.places[window], read, strict=True)
                     for where, symbol in zip(places, letter, strict=True)
                 }
                 for i in range(first, place):
                     known[self.prompt + i] = written[i - first]
-                words = tuple(before + window + rest for rest in sorted(rests))
+                words = tuple(before + read + rest for rest in sorted(rests))
                 yield Situation(place, known, written[place - first], words)
 
     def dataset(
@@ -148,6 +161,12 @@ class Transducer:
         examples = [(s, first + i) for s in range(len(words)) for i in range(len(self.letters))]
         sequences = [list(self.sequence(word)) for word in words]
         return of_sequences(sequences, examples=examples, labels="one-hot", name=name, **tables)
+
+    def _window(self, place: int, width: int | None) -> slice:
+        """The letters that are fixed before symbol `place`."""
+        if width is None:
+            return slice(0, len(self.letters))
+        return slice(max(0, place + 1 - width), place + 1)
 
     def _written(self, state: State, word: Sequence[Letter]) -> tuple[State, list[int]]:
         written = []

@@ -130,6 +130,10 @@ class Group(Block):
                 where = f"block {number} of the group: {error.argument}"
                 raise InputError(where, error.must, error.got) from None
             inner.require_short()
+        return self.joined(inner, states)
+
+    def joined(self, inner: States, states: States) -> States:
+        """The states after the group, from those after its blocks and those before it."""
         contexts = states.contexts
         if self.of == "all":
             pairs = zip(inner.contexts, contexts, strict=True)

@@ -5,6 +5,7 @@ Every statement is taken from the contents of the file, never from its own descr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -226,6 +227,25 @@ def _nearest(cert: Mapping[str, Any]) -> Words:
     )
 
 
+def _generates(cert: Mapping[str, Any]) -> Words:
+    words, domain = _nearest(cert), cert["domain"]
+    inputs = f"{math.prod(map(len, domain['letters'])):,}"
+    fixed = "every symbol is" if domain["width"] is None else f"{domain['width']} letters are"
+    return words._replace(
+        claim=f"{words.claim} Besides, the network runs on its own outputs, and the symbol with "
+        f"the largest output comes next: after each of all {inputs} prompts of a domain it "
+        "generates the right answer, by the same margin at each symbol. A prompt is a word of "
+        "letters, and the answer is what a finite machine writes that reads the word; both are "
+        "listed in the file.",
+        proof=f"{words.proof} For the domain the checker lists all local situations. In each, "
+        f"{fixed} fixed, and any other place may hold any symbol that it can have; the interval "
+        "that holds all of these is used.",
+        limits=words.limits.replace("other inputs", "inputs outside the domain"),
+        argued=f"{words.argued}; and every answer follows from the situations by induction over "
+        "its symbols (at the head of nearest.py)",
+    )
+
+
 def _network_rank(cert: Mapping[str, Any]) -> Words:
     of, T = cert["rank"]["of"], _examples(cert)
     shown = {
@@ -301,6 +321,7 @@ CLAIMS: dict[str, Callable[[Mapping[str, Any]], Words]] = {
     "network": _network,
     "outputs-within": _within,
     "nearest": _nearest,
+    "generates": _generates,
     "network-near": _network_near,
     "network-rank": _network_rank,
 }

@@ -54,6 +54,9 @@ CLAIMS = {
         "network rank", LAYER[0], NETWORK, network_rank.parts, network_rank.judge
     ),
     "nearest": ClaimKind("network nearest", LAYER[0], NETWORK, nearest.parts, nearest.judge),
+    "generates": ClaimKind(
+        "network nearest domain", LAYER[0], NETWORK, nearest.domain_parts, nearest.domain_judge
+    ),
 }
 ENVELOPE = "format claim construction dims data produced_by input_sha256 digest"
 ENVELOPE += " saturation origin data_file tokens"  # each is null if not used

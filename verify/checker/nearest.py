@@ -1,4 +1,6 @@
-"""The claim "nearest": each output is nearer to its own label than to any other, by a margin.
+"""The claims "nearest" and "generates".
+
+"nearest": each output is nearer to its own label than to any other, by a margin.
 
 Let o be the output of an example and y its label. For another label y' of the data,
     |o - y'|^2 - |o - y|^2 = 2 ((y - y').o - (|y|^2 - |y'|^2) / 2).
@@ -10,6 +12,18 @@ The labels are Y / u and the claimed margin is p / q, in integers; each entry of
 of c / w. Times 2 q u^2 w, the margin is at least p / q for all such o if, for every Y',
     2 q u ((Y - Y').c - |Y - Y'|.r) >= w (q (|Y|^2 - |Y'|^2) + 2 p u^2).
 These are integers, so nothing is rounded. For exact outputs r is 0.
+
+"generates": besides, after every prompt of a domain the network, run on its own outputs, generates
+the right answer: the next symbol is that of the largest output. A prompt is a word of letters, each
+a tuple of symbols at given places. A finite machine reads the letters in order; each step writes a
+symbol of the answer, which follows the prompt. Before symbol i a situation fixes the last `width`
+letters up to letter i (null: all), a state that can be reached before them, and what is written on
+the way; any other place may hold any symbol that it has for some word, a box.
+
+Theorem. If in every situation and its whole box the output of the right symbol is the largest, all
+answers are right. Proof by induction over the answer: if it is right before symbol i, the sequence
+is in a situation before symbol i, with the state in which the machine is, so that the network
+generates the symbol that the machine writes. QED
 """
 
 if __name__ == "__main__":
@@ -17,14 +31,18 @@ if __name__ == "__main__":
     raise SystemExit(2)
 
 from collections import namedtuple
-from itertools import groupby
+from itertools import groupby, product
+from math import prod
 from typing import Any
 
 from . import network
 from .arithmetic import Mixed
+from .blocks import FeedForward, widths
+from .exact import Map
 from .limits import Limits, need
-from .near import GUARD
-from .reading import all_of, numbers, typed
+from .near import GUARD, up
+from .reading import MAX_ITEMS, all_of, dims, numbers, typed
+from .sequences import placed
 
 Parts = namedtuple("Parts", "network margin others")  # others: each label once, and its square
 
@@ -64,3 +82,149 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         f"the outputs of {all_of(cert['dims']['examples'])} are nearer to their labels than "
         f"to any other, by a margin of {cert['nearest']['margin']:.40}"
     )
+
+
+# A domain.
+
+# letters: by step. places: of the symbols of a letter, by step. step: the next state and the
+# written symbol, by state and letter. reached: the states before each step. symbols: those that a
+# place may hold, by place.
+Domain = namedtuple("Domain", "letters places step width prompt reached symbols")
+Generating = namedtuple("Generating", "nearest domain tokens unit")  # tokens[symbol][place]
+
+
+def domain_parts(cert: Any, limits: Limits) -> Generating:
+    need("spelled" in cert, "generates is about token sequences")
+    nearest, (d, m) = parts(cert, limits), dims(cert, "width labels")
+    embedding, positions = (cert["spelled"][key] for key in ("embedding", "positions"))
+    rows = numbers(limits, embedding, "embedding", m, d)  # a symbol for each output
+    domain = domain_of(cert["domain"], m, limits)
+    length = domain.prompt + len(domain.letters)
+    for n in range(domain.prompt, length):
+        limits.on_time()
+        widths(nearest.network.blocks, n, d, d)
+    limits.hold(16 * m * length)
+    table, tokens = placed(limits, rows, [[symbol] * length for symbol in range(m)], positions, d)
+    return Generating(nearest, domain, tokens, table.unit)
+
+
+def domain_of(one: Any, m: int, limits: Limits) -> Domain:
+    typed(one, dict, "domain", "letters places start step width")
+    letters = [[integers(x, m) for x in listed(some)] for some in listed(one["letters"])]
+    places = [integers(x, MAX_ITEMS) for x in listed(one["places"])]
+    prompt, width = sum(map(len, places)), one["width"]
+    every = sorted(place for some in places for place in some)
+    need(every == list(range(prompt)), "domain.places must be all places of the prompt, each once")
+    need(len(places) == len(letters), "domain must have places for each step")
+    for some, where in zip(letters, places, strict=True):
+        need(len(set(some)) == len(some), "letters of a step must be different")
+        need({len(letter) for letter in some} == {len(where)}, "a letter has a symbol for a place")
+    known = width is None or (type(width) is int and width > 0)
+    need(known, "domain.width must be null or an integer above 0")
+    step = {}
+    for row in listed(one["step"]):
+        need(len(listed(row)) == 4, "a step must be state, letter, next state and symbol")
+        state, after = integers([row[0], row[2]], MAX_ITEMS)
+        key = state, integers(row[1], m)
+        need(key not in step, "a step must be given once")
+        step[key] = after, *integers([row[3]], m)
+    reached, count = [set(integers([one["start"]], MAX_ITEMS))], 1
+    may: Any = [set() for _ in range(prompt + len(letters))]
+    for i, some in enumerate(letters):
+        limits.on_time()
+        after = set()
+        for pair in product(reached[-1], some):
+            need(pair in step, "a step is missing for a state that is reached")
+            after.add(step[pair])
+        reached.append({state for state, _ in after})
+        may[prompt + i] = {symbol for _, symbol in after}
+        count += len(after)
+        limits.hold(100 * count)
+        for letter in some:
+            for place, symbol in zip(places[i], letter, strict=True):
+                may[place].add(symbol)
+    return Domain(letters, places, step, width, prompt, reached, may)
+
+
+def listed(one: Any) -> Any:
+    need(typed(one, list, "each part of domain"), "no part of domain may be empty")
+    return one
+
+
+def integers(one: Any, count: int) -> Any:
+    whole = all(type(x) is int and 0 <= x < count for x in listed(one))
+    need(whole, f"a symbol, place or state of domain must be an integer from 0, below {count}")
+    return tuple(one)
+
+
+def situations(domain: Domain, i: int) -> Any:
+    """The known places before symbol i of the answer, and that symbol."""
+    letters, places, step, width, prompt, reached, _ = domain
+    first = 0 if width is None else max(0, i + 1 - width)
+    last = len(letters) if width is None else i + 1
+    for start in reached[first]:
+        for word in product(*letters[first:last]):
+            state, known, written = start, dict[int, int](), list[int]()
+            for letter, where in zip(word, places[first:last], strict=True):
+                known |= zip(where, letter, strict=True)
+                state, symbol = step[state, letter]
+                written.append(symbol)
+            known |= {prompt + first + k: written[k] for k in range(i - first)}
+            yield known, written[i - first]
+
+
+def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
+    nearest, domain, tokens, unit = parts
+    statement = judge(cert, nearest, limits)
+    (p, q), P = nearest.margin, GUARD + (nearest.margin[1] // nearest.margin[0]).bit_length()
+    on, (blocks, last) = Mixed(P, limits), with_readout(nearest.network.blocks, len(tokens))
+    rows = [[on.vector(row, unit) for row in some] for some in tokens]
+    boxes = [
+        hull(on, [tokens[symbol][place] for symbol in some], unit)
+        for place, some in enumerate(domain.symbols)
+    ]
+    ahead = [less_others(last, symbol) for symbol in range(len(tokens))]
+    for i in range(len(domain.letters)):
+        for known, right in situations(domain, i):
+            limits.on_time()
+            places = range(domain.prompt + i)
+            box = [rows[known[k]][k] if k in known else boxes[k] for k in places]
+            table = list(network.before(on, blocks, box))
+            lead = network.query_after(on, [*blocks, ahead[right]], table, box[-1])
+            centres, radii, w = on.around(lead)
+            least, where = limits.product(w, p), f"in a situation before symbol {i}"
+            for c, r in zip(centres, radii, strict=True):
+                need((c + r) * q >= least, f"the margin {where} is smaller", "wrong")
+                undecided = f"balls of {P} bits do not decide the margin {where}"
+                need((c - r) * q >= least, undecided, "over limit")
+    return generated(statement, domain)
+
+
+def generated(statement: str, domain: Domain) -> str:
+    """The statement that holds, after that on the examples."""
+    count = prod(map(len, domain.letters))
+    return f"{statement}; after each of {count} prompts the network generates the right answer"
+
+
+def hull(on: Mixed, rows: Any, unit: int) -> Any:
+    """Balls around these vectors."""
+    pairs = [(min(column), max(column)) for column in zip(*rows, strict=True)]
+    if len(rows) == 1:
+        return on.vector(rows[0], unit)
+    centres = [((low + high) << on.P) // (2 * unit) for low, high in pairs]
+    return centres, [up((high - low) << on.P, 2 * unit) + 1 for low, high in pairs]
+
+
+def with_readout(blocks: Any, m: int) -> Any:
+    """The blocks before a last map of the query, and that map."""
+    last = blocks[-1]
+    if type(last) is FeedForward and last == FeedForward("query", "identity", last.map, False):
+        return blocks[:-1], last.map
+    return blocks, Map([[int(i == j) for j in range(m + 1)] for i in range(m)], 1)
+
+
+def less_others(last: Map, right: int) -> FeedForward:
+    """The map of the output `right` minus each other output."""
+    own, *others = last.columns[right:] + last.columns[:right]
+    columns = [[x - y for x, y in zip(own, other, strict=True)] for other in others]
+    return FeedForward("query", "identity", Map(columns, last.unit), False)

@@ -48,7 +48,8 @@ def prefixes(cert: Any, limits: Limits) -> Any:
     queries = Rows([context[-1] for context in contexts], table, d)
     both = {"contexts": Rows(contexts, table, d), "queries": queries}
     differ = counts if len(set(counts)) > 1 else None
-    return cert | {"data": both | {"labels": data["labels"]}, "tokens": differ}
+    data = both | {"labels": data["labels"]}
+    return cert | {"data": data, "tokens": differ, "spelled": cert["data"]}
 
 
 def places(examples: Any, sequences: Any, count: int) -> Any:

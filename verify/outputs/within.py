@@ -25,7 +25,8 @@ from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
 
-Bounds = Mapping[str, Fraction]  # "within" or "margin" of a certificate; empty: equality
+# "within" or "margin" of a certificate, with a margin perhaps "domain"; empty: equality.
+Bounds = Mapping[str, Any]
 
 RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python (some seconds)
 _EXPONENTIAL, _ROOT = 200, 20  # products
@@ -84,10 +85,11 @@ def certificate(
     produced_by: Mapping[str, Any],
     within: Fraction | None = None,
     margin: Fraction | None = None,
+    domain: Mapping[str, Any] | None = None,
 ) -> Certificate:
     """A certificate of the claim "network". If `within` is given, the claim is "outputs-within": no
     output differs from its label by more. If `margin` is given, it is "nearest": every margin is at
-    least that.
+    least that. With the keys of a `domain` it is "generates".
 
     data: as the network sees them; if earlier blocks computed them, the file holds the original
     data and all blocks. Raises TooLarge.
@@ -97,6 +99,8 @@ def certificate(
         claim, more = "outputs-within", {"within": numeral(within)}
     elif margin is not None:
         claim, more = "nearest", {"nearest": {"margin": numeral(margin)}}
+        if domain is not None:
+            claim, more = "generates", more | {"domain": domain}
     about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
     blocks = data.origin.blocks + as_json(network)
     return sealed(envelope(claim, data.origin.stored(data), **about) | {"network": blocks} | more)
@@ -114,7 +118,10 @@ def certified(
         body = certificate(data, network, **{**provenance, **bounds})
     except TooLarge as reason:
         return [], {"uncertified": str(reason)}
-    if products(network, data) > RECOMPUTED:
+    work = products(network, data)
+    if "domain" in bounds:
+        work += work * situations_of(bounds["domain"]) // data.T
+    if work > RECOMPUTED:
         return [], {"certificate": body}
     confirmation = timed(partial(recomputed, body, exact))
     if confirmation.level.holds:
@@ -140,6 +147,17 @@ def products(network: Network, data: Dataset) -> int:
             each = 2 if isinstance(block, GeneralAttention) else 1  # caps, rotations
             total += each * _EXPONENTIAL * len(block.heads) * data.n * (vectors if every else T)
     return total
+
+
+def situations_of(domain: Mapping[str, Any]) -> int:
+    """At least the number of situations of a domain, given by its keys in a certificate."""
+    letters, width = domain["letters"], domain["width"] or len(domain["letters"])
+    states = len({state for state, *_ in domain["step"]})
+    ends = range(1, len(letters) + 1)
+    windows = (letters[max(0, end - width) : end] for end in ends)
+    if domain["width"] is None:
+        windows = (letters for _ in ends)
+    return states * sum(math.prod(map(len, window)) for window in windows)
 
 
 def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:

@@ -167,10 +167,14 @@ def all_concluded(goals: Sequence[Goal], views: Views) -> Concluded:
     """The claims of all goals. The claim of the first goal is the conclusion and comes last; the
     others have their own ids."""
     first = goals[0].concluded(views)
-    known = {claim.id: claim for claim in first.claims[:-1]}
+    known, bounds = {claim.id: claim for claim in first.claims[:-1]}, first.bounds
     for goal in goals[1:]:
-        *below, claim = goal.concluded(views).claims
+        concluded = goal.concluded(views)
+        *below, claim = concluded.claims
+        if "margin" in bounds and "domain" in concluded.bounds:
+            margin = min(bounds["margin"], concluded.bounds["margin"])
+            bounds = {**concluded.bounds, "margin": margin}
         known |= {claim.id: claim for claim in below if claim.id not in known}
         own = ids.claimed(type(goal).__name__.lower())
         known[own] = replace(claim, id=own)
-    return first._replace(claims=[*known.values(), first.claims[-1]])
+    return first._replace(claims=[*known.values(), first.claims[-1]], bounds=bounds)

@@ -18,6 +18,7 @@ from attncert.verify.checker import CLAIMS, LIMIT_SECONDS, Limits, Verdict, need
 from attncert.verify.checking.fast import (
     every_labelling,
     full_rank,
+    generates,
     near,
     network_near,
     network_rank,
@@ -31,6 +32,7 @@ FAST_CLAIMS: dict[str, Callable[[dict[str, Any], Any, Limits], str]] = {
     "every-labelling": every_labelling.judge,
     "network-rank": network_rank.judge,
     "network-near": network_near.judge,
+    "generates": generates.judge,
 }
 
 

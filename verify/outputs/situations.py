@@ -1,0 +1,328 @@
+"""A network in the situations of a domain: is the output of the right next symbol the largest?
+
+A *lead* is the output of the right symbol minus the largest other one. An open place of a situation
+holds the hull of its symbols, a box, and the lead is bounded from below: for many situations at
+once in float64 (batches.py), and in Arb if that decides nothing. If it is still open, and the input
+that the situation names has a lead above 0, the symbols of one place are halved, and so on: the
+halves cover the situation.
+
+The situations are cut into shards (verify/sharding), whose records do not depend on where they are
+computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq_mat
+
+from attncert.constructions.arrays import FloatArray
+from attncert.constructions.data.dataset import Dataset
+from attncert.constructions.data.exact_array import ExactArray
+from attncert.constructions.data.sequences import Sequences
+from attncert.constructions.data.transducer import Situation, Transducer, Word
+from attncert.constructions.errors import InputError
+from attncert.constructions.network.arithmetic import BALLS, Inexact
+from attncert.constructions.network.blocks import Block, FeedForward, Normalization
+from attncert.constructions.network.file import as_json, of_json
+from attncert.constructions.network.network import Network, readout
+from attncert.constructions.network.states import States
+from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
+from attncert.verify.outputs.within import balls, exact_outputs
+from attncert.verify.sharding.shards import Plan, Record, Shard
+
+MOST_OPEN = 100  # undecided situations after which no more are tried
+_BATCH = 4096  # situations in a shard
+_HALVED, _ROUNDS = 3, 4  # places that are halved, and how often
+_MOST_BOXES = 1024  # of one situation
+_BITS = (128, 1024)
+
+Box = list[tuple[int, ...]]  # for each place the symbols that may be there
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A network in the situations of a domain, with `width` letters fixed (None: all).
+
+    embedding, positions: of the token sequences. Arithmetic: balls. Source: ours, above.
+    """
+
+    domain: Transducer
+    width: int | None
+    network: Network
+    embedding: ExactArray
+    positions: ExactArray | None
+
+    @classmethod
+    def of(cls, domain: Transducer, width: int | None, network: Network, data: Dataset) -> Cases:
+        """Raises InputError if the data are not sequences of the domain's symbols, or have no label
+        for each."""
+        origin, most = data.origin, max(map(max, domain.symbols))
+        if not isinstance(origin, Sequences):
+            raise InputError("data", "token sequences, with the embedding of symbols", "others")
+        V, places = len(origin.embedding), len(domain.symbols)
+        if not most < V == data.m:
+            must = f"of {most + 1} symbols or more, with an output for each"
+            raise InputError("embedding", must, f"of {V} symbols and {data.m} outputs")
+        if origin.positions is not None and len(origin.positions) < places:
+            must = f"given for the {places} places of a prompt with its answer"
+            raise InputError("positions", must, len(origin.positions))
+        return cls(domain, width, network, origin.embedding, origin.positions)
+
+    def __reduce__(self) -> Any:
+        """For a worker: FLINT's matrices have no pickle."""
+        parts = self.domain, self.width, as_json(self.network), self.embedding, self.positions
+        return _unpickled, parts
+
+    @property
+    def keys(self) -> dict[str, Any] | None:
+        """The keys of the domain in a certificate, with the states that can be reached in order;
+        None if the checker's hulls are wider than these (`_alone`)."""
+        if self._alone:
+            return None
+        domain = self.domain
+        states = dict.fromkeys(state for reached in domain.reached for state in reached)
+        number = {state: k for k, state in enumerate(states)}
+        steps = dict.fromkeys(
+            (state, letter)
+            for reached, letters in zip(domain.reached, domain.letters, strict=False)
+            for state in reached
+            for letter in letters
+        )
+        rows = ((*pair, *domain.step[pair]) for pair in steps)
+        return {
+            "letters": [[list(letter) for letter in letters] for letters in domain.letters],
+            "places": [list(places) for places in domain.places],
+            "start": number[domain.start],
+            "step": [[number[a], list(x), number[b], symbol] for a, x, b, symbol in rows],
+            "width": self.width,
+        }
+
+    # In shards.
+
+    @property
+    def shards(self) -> list[Shard]:
+        """All situations, place after place of the answer."""
+        counts = (self.domain.count(i, self.width) for i in range(len(self.domain.letters)))
+        plans = (Plan(str(i), 0, count, _BATCH) for i, count in enumerate(counts))
+        return [shard for plan in plans for shard in plan.shards()]
+
+    def situations(self, shard: Shard) -> list[Situation]:
+        return list(self.domain.situations(int(shard.kind), self.width, shard.start, shard.stop))
+
+    def fits(self, shard: Shard, record: Any) -> bool:
+        """Whether a record has the form of those that `judged` makes."""
+        if not isinstance(record, dict) or record.keys() != {"least", "halved", "wrong", "open"}:
+            return False
+        least, halved, wrong, open_ = record.values()
+        numbers = [*([] if wrong is None else [wrong]), *(open_ if type(open_) is list else [-1])]
+        if type(least) is list and len(least) == 2:
+            numbers.append(least[0])
+        elif least is not None:
+            return False
+        bounded = least is None or (type(least[1]) is float and 0 < least[1] < math.inf)
+        inside = all(type(t) is int and 0 <= t < shard.count for t in numbers)
+        return bounded and inside and type(halved) is bool
+
+    # Bounds of leads.
+
+    def lows(self, situations: Sequence[Situation]) -> FloatArray:
+        """Lower bounds of the leads, for all tokens that may be there."""
+        place, symbols = situations[0].place, len(self._tables[0][0]) - 1
+        chosen = np.full((len(situations), self.domain.prompt + place), symbols)
+        for row, situation in zip(chosen, situations, strict=True):
+            row[list(situation.known)] = list(situation.known.values())
+        right = np.array([situation.right for situation in situations])
+        columns = [Balls(*(x[rows] for x in self._tables[i])) for i, rows in enumerate(chosen.T)]
+        parts = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
+        blocks, last = self._readout
+        found = outputs(blocks, Balls(*parts))
+        return np.full(len(right), -np.inf) if found is None else leads(found, last, right)
+
+    def low(self, situation: Situation) -> arb:
+        """A lower bound of one lead, by Arb, with all blocks."""
+        return self._low(self._box(situation), situation.right)
+
+    def halved(self, situation: Situation) -> arb:
+        """The same from halves of the places on which leads depend most."""
+        places, found = self._places[situation.place] * _ROUNDS, list[arb]()
+        boxes = [(self._box(situation), places)]
+        for _ in range(_MOST_BOXES):
+            box, left = boxes.pop()
+            low = self._low(box, situation.right)
+            if low > 0:
+                found.append(low)
+            elif left:
+                first, middle = left[0], len(box[left[0]]) // 2
+                halves = filter(None, (box[first][:middle], box[first][middle:]))
+                boxes += [([*box[:first], x, *box[first + 1 :]], left[1:]) for x in halves]
+            else:
+                return low
+            if not boxes:
+                return least_of(found)
+        return arb("-inf")
+
+    def _box(self, situation: Situation) -> Box:
+        fixed, n = situation.known, self.domain.prompt + situation.place
+        return [(fixed[i],) if i in fixed else self.domain.symbols[i] for i in range(n)]
+
+    def _low(self, box: Box, right: int) -> arb:
+        blocks, last = self._readout
+        with ctx.workprec(_BITS[0]):
+            try:
+                states = self._states(box)
+                if self._alone:
+                    group, *blocks = blocks
+                    inner = self._states(box, normalized=True)
+                    for block in group.blocks[1:]:
+                        inner = block.after(inner)
+                    states = group.joined(inner, states)
+                for block in (*blocks, less_others(last, right)):
+                    states = block.after(states)
+            except Inexact:
+                return arb("-inf")
+            return least_of(states.queries.entries())
+
+    def _states(self, box: Box, *, normalized: bool = False) -> States:
+        tables = self._normalized if normalized else self._vectors
+        rows, hulls = list[Any](), self._hulls
+        for i, symbols in enumerate(box):
+            key = normalized, i, symbols
+            rows.append(
+                hulls[key] if key in hulls else hulls.setdefault(key, _hull(tables[i], symbols))
+            )
+        return States((arb_mat(rows),), arb_mat([rows[-1]]), BALLS)
+
+    @cached_property
+    def _hulls(self) -> dict[tuple[bool, int, tuple[int, ...]], list[arb]]:
+        return {}
+
+    def lead(self, situation: Situation) -> tuple[arb, Word]:
+        """The smallest lead for the inputs that the situation names, and the input."""
+        leads = [(self._lead_of(word, situation), word) for word in situation.words]
+        return min(leads, key=lambda pair: pair[0].mid())
+
+    def _lead_of(self, word: Word, situation: Situation) -> arb:
+        place = self.domain.prompt - 1 + situation.place
+        rows = (self.domain.sequence(word),)
+        spelled = Sequences(self.embedding, self.positions, rows, ((0, place),))
+        one = spelled.dataset([[0] * len(self.embedding)], "one")
+        exact = exact_outputs(self.network, one)
+        for bits in _BITS:
+            with ctx.workprec(bits):
+                row = arb_mat(exact) if exact is not None else balls(self.network, one)
+                own, *others = row.entries()[situation.right :] + row.entries()[: situation.right]
+                lead = least_of([own - x for x in others])
+            if lead > 0 or lead <= 0:
+                break
+        return lead
+
+    # What is the same in all situations.
+
+    @cached_property
+    def _readout(self) -> tuple[Sequence[Block], FeedForward]:
+        """The network as blocks and a readout after them."""
+        *blocks, last = self.network.blocks
+        if isinstance(last, FeedForward) and last == readout(last.weights, last.bias):
+            return blocks, last
+        m = len(self.embedding)
+        one = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
+        return self.network.blocks, readout(one)
+
+    @cached_property
+    def _vectors(self) -> list[arb_mat]:
+        """For each place the vectors of all symbols."""
+        symbols, places = self.embedding.matrix(), range(len(self.domain.symbols))
+        if self.positions is None:
+            return [arb_mat(symbols)] * len(places)
+        one, shifts = fmpq_mat([[1]] * int(symbols.nrows())), self.positions.matrix().tolist()
+        with ctx.workprec(_BITS[0]):
+            return [arb_mat(symbols + one * fmpq_mat([shifts[i]])) for i in places]
+
+    @cached_property
+    def _alone(self) -> Normalization | None:
+        """The normalization of all vectors with which the network begins, in a group. Its result is
+        known for each symbol, and the hull of these is smaller than the result of a hull."""
+        first = getattr(self._readout[0][0], "blocks", (None,))[0]
+        known = isinstance(first, Normalization) and first.of == "all"
+        return first if known else None
+
+    @cached_property
+    def _normalized(self) -> list[arb_mat]:
+        assert self._alone is not None
+        with ctx.workprec(_BITS[0]):
+            states = (States((), x, BALLS) for x in self._vectors)
+            return [replace(self._alone, of="query").after(x).queries for x in states]
+
+    @cached_property
+    def _places(self) -> list[list[int]]:
+        """For each place of the answer the open places whose first symbol alone gives the highest
+        bound, in one situation."""
+        found = []
+        for place in range(len(self.domain.letters)):
+            situation = next(self.domain.situations(place, self.width))
+            box = self._box(situation)
+            bounds = {
+                i: self._low([*box[:i], symbols[:1], *box[i + 1 :]], situation.right)
+                for i, symbols in enumerate(box)
+                if len(symbols) > 1
+            }
+            ranked = sorted(bounds, key=lambda i: -float(bounds[i].lower()))
+            found.append(ranked[:_HALVED])
+        return found
+
+    @cached_property
+    def _tables(self) -> list[Balls]:
+        """For each place the vectors of all symbols, and last the hull of those that may be
+        there."""
+        with ctx.workprec(_BITS[0]):
+            pairs = zip(self._vectors, self.domain.symbols, strict=True)
+            return [Balls.of([*x.tolist(), _hull(x, symbols)]) for x, symbols in pairs]
+
+
+def judged(shard: Shard, cases: Cases) -> Record:
+    """The situations of a shard, numbered from its start. least: the number and a lower bound of
+    the least lead, of those with leads above 0, or None. halved: whether places were halved. wrong:
+    the number of a situation with an input whose lead is at most 0, or None. open: the numbers of
+    those that are not decided, up to MOST_OPEN."""
+    some, open_, halved = cases.situations(shard), list[int](), False
+    lows = cases.lows(some)
+    for t in np.flatnonzero(~(lows > 0)).tolist():
+        low = arb(0) if cases.width is None else cases.low(some[t])
+        if not low > 0:
+            lead, _ = cases.lead(some[t])
+            if lead <= 0:
+                return {"least": None, "halved": halved, "wrong": t, "open": []}
+            low = lead if cases.width is None else cases.halved(some[t])
+            halved |= cases.width is not None
+        lows[t] = np.nextafter(float(low.lower()), -np.inf) if low > 0 else np.inf
+        open_ += [] if low > 0 else [t]
+        if len(open_) == MOST_OPEN:
+            return {"least": None, "halved": halved, "wrong": None, "open": open_}
+    t = int(lows.argmin())
+    least = None if np.isinf(lows[t]) else [t, float(lows[t])]
+    return {"least": least, "halved": halved, "wrong": None, "open": open_}
+
+
+def least_of(numbers: Sequence[arb]) -> arb:
+    """A ball that holds the least of the numbers."""
+    if not all(x.is_finite() for x in numbers):
+        return arb(0, "inf")
+    return min(x.lower() for x in numbers).union(min(x.upper() for x in numbers))
+
+
+def _hull(vectors: arb_mat, symbols: tuple[int, ...]) -> list[arb]:
+    """Balls around the rows with these numbers."""
+    rows = [[vectors[i, j] for j in range(vectors.ncols())] for i in symbols]
+    return [reduce(arb.union, column) for column in zip(*rows, strict=True)]
+
+
+def _unpickled(
+    domain: Transducer, width: int | None, blocks: Any, embedding: ExactArray, positions: Any
+) -> Cases:
+    return Cases(domain, width, of_json(blocks), embedding, positions)
