@@ -10,13 +10,12 @@ ours. --quick leaves out what takes minutes.
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import permutations, product
-from math import cos, exp, log, pi, sin
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
 
-from flint import fmpq, fmpq_mat
+from flint import ctx, fmpq, fmpq_mat
 
 from attncert import (
     Attention,
@@ -29,42 +28,27 @@ from attncert import (
     Nearest,
     Network,
     Prove,
-    Transducer,
-    additions,
     prove,
     readout,
     register,
 )
+from attncert.constructions.network.blocks import Normalization
 from attncert.constructions.network.composed import Gated
-from attncert.constructions.network.positional import GeneralAttention
+from attncert.verify.outputs.nearest import margins
+from attncert.verify.outputs.rounded import BITS, computed
+from attncert.verify.outputs.rounding import FORMATS
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
-from examples import adder, induction_head
-
-
-@dataclass(frozen=True)
-class Case:
-    """source: of the description. domain, width: as in `Generates`."""
-
-    name: str
-    source: str
-    data: Dataset
-    network: Network
-    domain: Transducer | None = None
-    width: int | None = None
-
-
-def matrix(rows: int, columns: int, entries: dict[tuple[int, int], Any]) -> fmpq_mat:
-    """The matrix with these entries, and 0 elsewhere. A float is a rational number."""
-    made = fmpq_mat(rows, columns)
-    for (i, j), x in entries.items():
-        made[i, j] = fmpq(*x.as_integer_ratio()) if isinstance(x, float) else fmpq(x)
-    return made
-
-
-def reads(width: int, start: int, size: int, times: int = 1) -> fmpq_mat:
-    """width×size: the coordinates from `start` on."""
-    return matrix(width, size, {(start + j, j): times for j in range(size)})
+from benchmarks.networks_adders import (
+    Case,
+    alibi_adder,
+    matrix,
+    period_adder,
+    reads,
+    rotary_adder,
+    trained_adder,
+)
+from examples import induction_head
 
 
 def unit(size: int, *places: int) -> list[int]:
@@ -176,6 +160,26 @@ def parity(n: int = 8) -> Case:
     return Case("parity", "Chiang and Cholak 2022", data, network)
 
 
+def first(n: int = 8) -> Case:
+    """Is the first letter a 1? Attention to it fades as 1/n; layer normalization with ε = 0 of this
+    number and its opposite makes them 1 and -1. All words of up to n letters."""
+    bit, start, both, end, d = 0, 1, 2, 3, 4
+    ones = matrix(d, d, {(bit, both): 1, (start, both): 1})
+    value = matrix(d, 1, {(both, 0): 1, (start, 0): fmpq(-1, 2)})
+    head = Head(reads(d, start, 1), reads(d, end, 1), value)
+    network = Network((
+        FeedForward(ones, fmpq_mat([[0, 0, -1, 0]]), "all", "relu", residual=True),
+        Attention((head,), fmpq_mat([[-1, 1]]), unit="1"),
+        Normalization(fmpq_mat([[1, 1]]), fmpq_mat(1, 2), fmpq(0), centred=True),
+        readout(fmpq_mat([[1, 0], [0, 1]])),
+    ))  # fmt: skip
+    words = [word for k in range(1, n + 1) for word in product((0, 1), repeat=k)]
+    query = unit(d, end)
+    contexts = [[query, *([x, int(i == 0), 0, 0] for i, x in enumerate(word))] for word in words]
+    data = Dataset.of(contexts, [query] * len(words), [unit(2, word[0]) for word in words])
+    return Case("first letter, with LayerNorm", "Chiang and Cholak 2022", data, network)
+
+
 def modular(p: int = 31, frequencies: tuple[int, ...] = (1, 4, 11)) -> Case:
     """cos w(a + b - c) from products of the cosines and sines of wa and wb, added over some w."""
     F, grid = len(frequencies), 10**6
@@ -202,78 +206,6 @@ def modular(p: int = 31, frequencies: tuple[int, ...] = (1, 4, 11)) -> Case:
     return Case(f"addition modulo {p} by waves", "Nanda et al. 2023", data, network)
 
 
-# The adder of 36 parameters: the coordinates of its vectors, of which the block after the first
-# attention makes low to low + 9 and top.
-EQUALS, SIGN, DIGIT, POWER, AFTER, ONE, LOW, TOP = 0, 1, 2, 3, 4, 5, 6, 16
-
-
-def alibi_adder(digits: int = 10) -> Case:
-    """36 parameters on AdderBoard (alexlitz), tried on the sums a + 0, highest digits first.
-
-    ALiBi of slope log 10 gives every digit its power of ten, with a minus after "=". The mean of
-    digits times powers is the part of the sum that is still to be written; the digit whose multiple
-    of the power is nearest comes next. The published numbers are kept.
-    """
-    signs = (0, digits + 1, *range(digits + 2, 2 * digits + 3))  # and the 0s between them
-    frame = (11, 11, *[0] * digits, 10)
-    letters = [[frame], *[[(v,) for v in range(10)]] * digits]
-    step = {(0, frame): (0, 0)} | {(0, (v,)): (0, v) for v in range(10)}
-    domain = Transducer(letters, [signs, *[(i + 1,) for i in range(digits)]], 0, step)
-    embedding = [[0, 0, 10 * v, 0, 0, 1] for v in range(10)]
-    embedding += [[1, 1, 0, 0, 0, 1], [0, 1, 0, 0, 0, 1]]  # "=", and "+", which also comes first
-    data = domain.dataset([[frame, *[(7,)] * digits]], embedding=embedding)
-    network = Network((*powers_of_ten(), *nearest_digit()))
-    name = "adder of 36 parameters (ALiBi), a + 0"
-    return Case(name, "AdderBoard: alexlitz", data, network, domain, 1)
-
-
-def powers_of_ten() -> tuple[Any, ...]:
-    d, scale = ONE + 1, exp(-40 - log(10))
-    key = matrix(d, 1, {(SIGN, 0): 960, (ONE, 0): -1000})
-    value = matrix(d, 1, {(SIGN, 0): 0.1 / scale, (EQUALS, 0): -1.1 / scale})
-    none = fmpq_mat(d, 1)
-    heads = Head(key, reads(d, ONE, 1), value), Head(none, none, reads(d, EQUALS, 1))
-    gate = {(ONE, j): 1 for j in range(d)} | {(AFTER, LOW + v): 1 for v in range(10)}
-    up = {(j, j): 1 for j in range(d)}
-    up |= {(POWER, LOW + v): (2 * v + 1) * 5 * 10**11 for v in range(10)}
-    gate[DIGIT, TOP], up[POWER, TOP], zero = 1, 10**10, fmpq_mat(1, TOP + 1)
-    return (
-        GeneralAttention(
-            heads, matrix(2, d, {(0, POWER): 1, (1, AFTER): 1}), "all", unit="1", mask="causal",
-            residual=True, slopes=matrix(1, 2, {(0, 0): log(10)}), sinks=fmpq_mat([[0, 0]]),
-        ),
-        Gated(matrix(d, TOP + 1, gate), zero, matrix(d, TOP + 1, up), zero, "all", "relu"),
-    )  # fmt: skip
-
-
-def nearest_digit() -> tuple[Any, ...]:
-    """To the first ten coordinates, of which 5 to 9 are x_0 to x_4, it adds 10^6 |x_v|; the least
-    is that of the digit."""
-    d = TOP + 1
-    rest = Head(fmpq_mat(d, 1), fmpq_mat(d, 1), matrix(d, 1, {(TOP, 0): 100, (ONE, 0): 15}))
-    everywhere = matrix(1, d, {(0, j): 1 for j in range(d) if j != ONE})
-    first = [EQUALS, SIGN, DIGIT, POWER, AFTER, *range(LOW, LOW + 5)]
-    halves, back = {}, {}
-    for v, s in product(range(10), (0, 1)):
-        side = 1 - 2 * s
-        halves[LOW + v, 4 * v + s], halves[first[v], 4 * v + 2 + s] = side * 10**4, side
-        back[4 * v + s, v], back[4 * v + 2 + s, v] = -100, -side
-    return (
-        GeneralAttention((rest,), everywhere, unit="1", residual=True, sinks=fmpq_mat([[0]])),
-        FeedForward(matrix(d, 40, halves), fmpq_mat(1, 40), activation="relu"),
-        readout(matrix(40, 12, back), fmpq_mat([[0] * 10 + [-(10**30)] * 2])),  # no signs
-    )
-
-
-def period_adder(digits: int = 10, width: int | None = 2) -> Case:
-    words = [[*[(9, 9)] * digits, (0, 0)]]
-    domain = additions(digits)
-    data = domain.dataset(words, **adder.tables(digits))
-    network = adder.build(data, None, digits)
-    name = f"adder of period {digits + 1}, {digits} digits"
-    return Case(name, "AdderBoard: cosminscn", data, network, domain, width)
-
-
 def induction(soft: bool) -> Case:
     data = induction_head.strings(6)
     construction = induction_head.SOFTMAX if soft else induction_head.HARDMAX
@@ -286,30 +218,40 @@ CASES: tuple[Callable[[], Case], ...] = (
     histogram,
     sort,
     parity,
+    first,
     modular,
     lambda: induction(False),
     lambda: induction(True),
     alibi_adder,
 )
-SLOW = (period_adder, lambda: period_adder(3, None))
+SLOW = (period_adder, lambda: period_adder(3, None), rotary_adder, trained_adder)
 
 
-def judged(case: Case) -> tuple[str, str, str]:
-    """The number of inputs, the verdict, and the least margin or what fails."""
+def judged(case: Case) -> tuple[str, ...]:
+    """The number of inputs, the verdict, the least margin, and where it is or what fails."""
     goals = [Nearest(), *([Generates(case.domain, case.width)] if case.domain else [])]
     method = Construction("public", lambda data, request: case.network, claims=goals)
     trace = prove(case.data, Prove(register(method).name)).trace
     if case.domain is None:
         claim = trace[ClaimId("layer.memorizes")]
         shown = claim.numbers | (claim.witness or {})
-        inputs, margin = case.data.T, shown["margin"][0]
-    else:
-        claim = trace[ClaimId("situations")]
-        shown = claim.numbers.get("least") or claim.witness or {}
-        inputs, margin = case.domain.inputs, shown["lead"][0]
-    text = "".join("0123456789=+"[symbol] for symbol in shown.get("prompt", ()))
-    told = margin if claim.level.holds else f"fails after {text}"
-    return f"{inputs:,}", claim.level.value, told
+        verdict = claim.level.value, shown["margin"][0], f"example {shown['example']}"
+        return f"{case.data.T:,}", *verdict
+    claim = trace[ClaimId("situations")]
+    shown = claim.numbers.get("least") or claim.witness or {}
+    sequence = shown["prompt"] + shown["answer"][: shown["place"]]
+    text = "".join("0123456789=+"[symbol] for symbol in sequence)
+    return f"{case.domain.inputs:,}", claim.level.value, shown["lead"][0], f"after {text}"
+
+
+def in_float32(case: Case) -> str:
+    """Whether rounding keeps the nearest label; of a domain on the examples alone."""
+    with ctx.workprec(BITS):
+        levels = margins(case.data, computed(case.network, case.data, FORMATS["float32"])).levels
+    kept, tried = sum(level.holds for level in levels), f"{case.data.T:,} tried"
+    if kept < case.data.T:
+        return f"open on {case.data.T - kept:,} of {tried}"
+    return "kept" if case.domain is None else f"kept on {tried}"
 
 
 def rows(cases: tuple[Callable[[], Case], ...]) -> Iterator[list[str]]:
@@ -318,13 +260,24 @@ def rows(cases: tuple[Callable[[], Case], ...]) -> Iterator[list[str]]:
         case = make()
         told = judged(case)
         seconds = f"{time.process_time() - start:.1f}"
-        yield [case.name, case.source, str(case.network.parameters), *told, seconds]
+        parameters = str(case.network.parameters)
+        yield [case.name, case.source, parameters, *told, in_float32(case), seconds]
 
 
 def main(*options: str) -> None:
-    headings = ["network", "description", "parameters", "inputs", "verdict", "least margin", "s"]
+    headings = [
+        "network",
+        "description",
+        "parameters",
+        "inputs",
+        "verdict",
+        "margin",
+        "where",
+        "float32",
+        "s",
+    ]
     print(f"| {' | '.join(headings)} |")
-    print("| --- | --- |" + " ---: |" * 5)
+    print("| --- | --- | ---: | ---: | --- | ---: | --- | --- | ---: |")
     for row in rows(CASES if "--quick" in options else CASES + SLOW):
         print(f"| {' | '.join(row)} |", flush=True)
 
