@@ -305,7 +305,7 @@ def short(x):
 
 def sliding(data):
     """For `attack`: windows of the integers meet all hypotheses. (Balls decide an equality with a
-    label only if that has a power of two below, so labels become integers.)"""
+    label only if its denominator is a power of two, so labels become integers.)"""
     windows = [[[t + i + 1] for i in range(data.n)] for t in range(data.T)]
     labels = [[int(y.p) for y in row] for row in data.label_matrix.tolist()]
     return Dataset.of(windows, [window[0] for window in windows], labels)

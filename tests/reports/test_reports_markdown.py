@@ -197,7 +197,7 @@ def test_links_lead_somewhere(kind: str) -> None:
 
 @every_kind
 def test_tables_are_rectangular(kind: str) -> None:
-    """A bar that got through from some text would add a cell."""
+    """An unescaped bar in some text would add a cell."""
     blocks = re.findall(r"(?:^\|.*\|\n)+", page(kind), re.M)
     assert len(blocks) >= 4
     for block in blocks:

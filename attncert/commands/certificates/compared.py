@@ -163,9 +163,9 @@ def _words(command: str) -> list[str]:
             settings[field] = True if kind is bool else kind(rest.pop(0))
         line = record(**settings).line()
     except (KeyError, ValueError, IndexError):  # InputError is one
-        raise _Apart("its command is none that attncert writes") from None
+        raise _Apart("its command is not one that attncert writes") from None
     if program != "attncert" or line != command:
-        raise _Apart("its command is none that attncert writes")
+        raise _Apart("its command is not one that attncert writes")
     if ":" in line:
         raise _Apart("its construction is third-party code, which is not run here")
     return shlex.split(line)[1:]

@@ -62,7 +62,7 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
     assert conclusions.full_rank(data, spoilt.layer).numbers["prime"] != p
 
 
-# Numbers beside the steps.
+# Numbers that no step states.
 
 
 def test_off_peak_weights_in_bits() -> None:

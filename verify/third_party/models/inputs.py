@@ -62,7 +62,7 @@ def _images(folder: Path, model: str) -> Inputs:
     with foreign("one that takes images"):
         processor = transformers.AutoImageProcessor.from_pretrained(model, trust_remote_code=False)
         if re.search(r'(?:height|width|edge)": \d{5}', processor.to_json_string()):
-            raise InputError("MODEL", "one that takes images of less than 10,000 pixels", model)
+            raise InputError("MODEL", "one that takes images of fewer than 10,000 pixels", model)
 
     def batch(start: int, stop: int) -> dict[str, AnyArray]:
         images = [_image(path) for path in files[start:stop]]

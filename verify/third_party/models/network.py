@@ -129,7 +129,7 @@ def _configuration(name: str) -> Any:
     with foreign("one of the Hugging Face hub, or a folder with a config.json of a model"):
         stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
         if _LARGE_COUNT.search(stored):  # transformers makes lists of this length
-            raise InputError("MODEL", "one of less than 10,000 layers and 100,000 labels", name)
+            raise InputError("MODEL", "one of fewer than 10,000 layers and 100,000 labels", name)
         if _KERNEL.search(stored):  # transformers would fetch its code, and run it
             raise InputError("MODEL", "one that names no attention code on a hub", name)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)

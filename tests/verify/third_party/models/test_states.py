@@ -261,7 +261,7 @@ def test_images_are_taken_as_the_model_takes_them(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=line):
             bad.batch(k, k + 1)
     kind(size={"height": 10**5, "width": 10**5}).save_pretrained(model)  # 10^10 pixels
-    with pytest.raises(InputError, match="images of less than 10,000 pixels"):
+    with pytest.raises(InputError, match="images of fewer than 10,000 pixels"):
         open_inputs(folder, model, Embed())
 
 
