@@ -1,6 +1,6 @@
 """Published transformers that add numbers of ten digits, written from their descriptions.
 
-`networks_public.py` judges them. Digits come lowest first unless it is said otherwise.
+`networks_public.py` judges them. Digits come lowest first unless stated otherwise.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from examples import adder
 
 @dataclass(frozen=True)
 class Case:
-    """source: of the description. domain, width: as in `Generates`."""
+    """source: where the description is. domain, width: as in `Generates`."""
 
     name: str
     source: str
@@ -87,8 +87,8 @@ def powers_of_ten() -> tuple[Any, ...]:
 
 
 def nearest_digit() -> tuple[Any, ...]:
-    """To the first ten coordinates, of which 5 to 9 are x_0 to x_4, it adds 10^6 |x_v|; the least
-    is that of the digit."""
+    """Add 10^6 |x_v| to the first ten coordinates, of which 5 to 9 are x_0 to x_4; the least is
+    that of the digit."""
     d = TOP + 1
     rest = Head(fmpq_mat(d, 1), fmpq_mat(d, 1), matrix(d, 1, {(TOP, 0): 100, (ONE, 0): 15}))
     everywhere = matrix(1, d, {(0, j): 1 for j in range(d) if j != ONE})
@@ -123,7 +123,7 @@ def rotary_adder(c: int = 1000) -> Case:
 
     Digit d is (c - d^2/c, -d). Digits i of both numbers are 19 places apart, which is a full turn
     of the rotation. So the query before digit i of the sum sees a_i and b_i, ten times as strongly
-    as a_(i-1) and b_(i-1), and the others hardly: the second coordinate becomes 10 t - c', with the
+    as a_(i-1) and b_(i-1), and hardly the others: the second coordinate becomes 10 t - c', with the
     sum t of digits and carry into place i, and the carry c' before it. From 94 on, SwiGLU takes 100
     off. The logits are those of the nearest multiple of 10.
     """

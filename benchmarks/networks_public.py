@@ -245,7 +245,7 @@ def judged(case: Case) -> tuple[str, ...]:
 
 
 def in_float32(case: Case) -> str:
-    """Whether rounding keeps the nearest label; of a domain on the examples alone."""
+    """Whether rounding keeps the nearest label; for a domain, on the examples alone."""
     with ctx.workprec(BITS):
         levels = margins(case.data, computed(case.network, case.data, FORMATS["float32"])).levels
     kept, tried = sum(level.holds for level in levels), f"{case.data.T:,} tried"

@@ -9,7 +9,7 @@ Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits a
 under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
 nested lists (numbers as in data sets: integers, decimals, "p/q"), or one object for each head in
 "heads" with its own query, key, value and output (or all outputs in "output", as in certificates).
-A certificate counts as its own layer. There are no biases and no scale.
+A certificate is read as the layer in it. There are no biases and no scale.
 """
 
 from __future__ import annotations

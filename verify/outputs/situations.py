@@ -39,7 +39,7 @@ from attncert.verify.sharding.shards import Plan, Record, Shard
 MOST_OPEN = 100  # undecided situations after which no more are tried
 _BATCH = 4096  # situations in a shard
 _HALVED, _ROUNDS = 3, 4  # places that are halved, and how often
-_MOST_BOXES = 1024  # of one situation
+_MOST_BOXES = 1024  # boxes of one situation
 _BITS = (128, 1024)
 
 Box = list[tuple[int, ...]]  # for each place the symbols that may be there
@@ -75,7 +75,7 @@ class Cases:
         return cls(domain, width, network, origin.embedding, origin.positions)
 
     def __reduce__(self) -> Any:
-        """For a worker: FLINT's matrices have no pickle."""
+        """Support for workers, since FLINT's matrices cannot be pickled."""
         parts = self.domain, self.width, as_json(self.network), self.embedding, self.positions
         return _unpickled, parts
 
@@ -236,7 +236,7 @@ class Cases:
 
     @cached_property
     def _vectors(self) -> list[arb_mat]:
-        """For each place the vectors of all symbols."""
+        """The vectors of all symbols at each place."""
         symbols, places = self.embedding.matrix(), range(len(self.domain.symbols))
         if self.positions is None:
             return [arb_mat(symbols)] * len(places)
@@ -278,7 +278,7 @@ class Cases:
 
     @cached_property
     def _tables(self) -> list[Balls]:
-        """For each place the vectors of all symbols, and last the hull of those that may be
+        """The vectors of all symbols at each place, and last the hull of those that may be
         there."""
         with ctx.workprec(_BITS[0]):
             pairs = zip(self._vectors, self.domain.symbols, strict=True)

@@ -25,7 +25,7 @@ from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
 
-# "within" or "margin" of a certificate, with a margin perhaps "domain"; empty: equality.
+# "within", or "margin" and perhaps "domain", of a certificate; empty: equality.
 Bounds = Mapping[str, Any]
 
 RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python (some seconds)

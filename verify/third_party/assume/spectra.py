@@ -13,9 +13,9 @@ entrywise, hence |X - X'| <= u/(1-u) |X| + s entrywise, and
     ||X - X'||_2 <= ||X - X'||_F <= u/(1-u) ||X||_F + s sqrt(mn) =: rho.
 
 If sigma_min(X) > rho, then by Weyl's inequality every such X' has full rank: *robust*. If not, the
-bound cannot exclude that the numbers before rounding were dependent: *within rounding*. The level
-of both is numerical, and accounts for the error of the computed singular values (a backward-stable
-SVD moves no singular value by more than c*eps*sigma_max; c = max(m, n) is used).
+bound cannot exclude that the numbers before rounding were dependent: *within rounding*. Both are
+numerical, and account for the error of the computed singular values (a backward-stable SVD moves no
+singular value by more than c*eps*sigma_max; c = max(m, n) is used).
 """
 
 from __future__ import annotations
