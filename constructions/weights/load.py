@@ -166,17 +166,16 @@ def _json(file: BinaryIO, name: str, source: str) -> Any:
 def _of_arrays(
     file: BinaryIO, name: str, source: str, *, reader: Reader, selection: Selection
 ) -> StoredLayer | Network:
-    """The network below a prefix that is not that of plain attention; otherwise one layer."""
+    """One layer, if the model's attention is plain and no prefix selects more; else a network."""
 
     def read(choose: files.Choose) -> dict[str, AnyArray]:
         return reader(file, source, choose)
 
     config, prefix = selection.config or {}, selection.prefix
-    if prefix is not None and (kind := library(config)):
-        plain = config.get("model_type") in BY_NAME
-        if not (plain and _with_dot(prefix).endswith(kind.attention)):
-            return network_of_state(read, config, prefix, selection.source)
-    return of_state(read, name, source, selection)
+    kind, plain = library(config), str(config.get("model_type")) in BY_NAME
+    if kind is None or (plain and (prefix is None or _with_dot(prefix).endswith(kind.attention))):
+        return of_state(read, name, source, selection)
+    return network_of_state(read, config, prefix or "", selection.source)
 
 
 def _of_json(

@@ -18,6 +18,7 @@ from support.shell import Shell
 
 import attncert
 from attncert.constructions.network.file import loaded
+from attncert.constructions.weights.load import load_weights
 from attncert.constructions.weights.naming import NAMINGS, places
 from attncert.constructions.weights.projections import of_projections
 from attncert.constructions.weights.recording import Recording
@@ -126,6 +127,10 @@ def test_a_folder_on_the_command_line(tmp_path: Path, shell: Shell) -> None:
     assert "prefix: must be that of a model, a layer or attention, not of h.0.mlp.c_fc" in line
     found = attncert.network_of(tmp_path / "x.npz", prefix="h.0")
     assert (found.type, found.blocks) == ("gpt2", network(LAYER).blocks)
+    arrays = {key: np.array(x) for key, x in HELD["qwen3"]["arrays"].items()}
+    np.savez(tmp_path / "x.npz", **arrays)  # type: ignore[arg-type]
+    (tmp_path / "config.json").write_text(json.dumps(HELD["qwen3"]["config"]))
+    assert load_weights(tmp_path / "x.npz") == network("qwen3"), "no plain attention: the model"
     attncert.write_network(found, tmp_path / "network.json")
     assert loaded(tmp_path / "network.json") == attncert.Network(found.blocks)
 
