@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.foreign import printable
+from attncert.constructions.weights.model_types import BY_NAME
 from attncert.constructions.weights.naming import Names, linear
 
 LENS, TRACR = "transformer-lens", "tracr"
@@ -21,6 +22,8 @@ ACTIVATIONS = {
     "relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_python": "gelu",
     "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh",
 }  # fmt: skip
+_LARGE = 2.0**127  # numbers of a configuration are below
+_OF_LENS = ("d_head", "attn_scale", "normalization_type", "rotary_base", "attention_dir")
 NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no normalization
 
 
@@ -105,16 +108,10 @@ class Library:
                     raise _unread(source, key, " or ".join(map(str, values)), one)
         words, config = dict(self.fixed), self.adapted(config, source)
         for word, key in self.options.items():
-            if key not in config:
-                raise InputError(f"{source}: {key}", "given", "left out")
-            words[word] = config[key]
-        if not whole(words["heads"]) or words["heads"] < 1:
-            raise _unread(source, self.options["heads"], "a positive integer", words["heads"])
-        for word, known in (("activation", ACTIVATIONS), ("norm", NORMS)):
-            if words.get(word) not in (*known, None):
-                listed = "one of " + ", ".join(x for x in known if x)
-                raise _unread(source, self.options[word], listed, words[word])
-        written = any("LM" in name for name in config.get("architectures") or ())
+            words[word] = _given(config, key, source)
+            if must := _odd(word, words[word]):
+                raise _unread(source, key, must, words[word])
+        written = "LM" in str(config.get("architectures"))
         return Design(**words, tied=written and config.get("tie_word_embeddings", True))
 
 
@@ -122,6 +119,27 @@ def library(config: Mapping[str, Any]) -> Library | None:
     """The row of the type that a configuration names; TransformerLens names none."""
     name = config.get("model_type", LENS if "d_head" in config else None)
     return next((x for x in LIBRARIES if name in x.types), None)
+
+
+def _odd(word: str, value: Any) -> str:
+    """What a word of `Design` must be, if this value is not."""
+    if value is None and getattr(Design, word, 0) is None:
+        return ""
+    for known, of in ((ACTIVATIONS, "activation"), (NORMS, "norm")):
+        if word == of:
+            named = isinstance(value, str) and value in known
+            return "" if named else "one of " + ", ".join(x for x in known if x)
+    if word in ("epsilon", "cap", "rotary"):
+        return "" if type(value) in (int, float) and abs(value) < _LARGE else "a number"
+    if word in ("heads", "layers", "width", "rotated"):
+        return "" if whole(value) and value > 0 else "a positive integer"
+    return "" if isinstance(value, bool) else "true or false"
+
+
+def _given(config: Mapping[str, Any], key: str, source: str) -> Any:
+    if key not in config:
+        raise InputError(f"{source}: {key}", "given", "left out")
+    return config[key]
 
 
 def _unread(source: str, option: str, must: str, got: Any) -> InputError:
@@ -133,25 +151,26 @@ def _unscaled(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
     base = config.get("rope_theta")
     for key in ("rope_parameters", "rope_scaling"):  # the second in old files
         setting = config.get(key) or {}
+        if not isinstance(setting, Mapping):
+            raise _unread(source, key, "an object", setting)
         kind = setting.get("rope_type", setting.get("type", "default"))
         if kind != "default":
             raise _unread(source, key, "of type default", kind)
         base = setting.get("rope_theta", base)
-    if not isinstance(base, int | float) or not base > 0:
-        raise _unread(source, "rope_theta", "a positive number", base)
-    return {**config, "rotary": float(base)}
+    if base is None:
+        raise InputError(f"{source}: rope_theta", "given", "left out")
+    return {**config, "rotary": base}
 
 
 def _hooked(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
     """The options of TransformerLens with direction and rotation in words of `Design`."""
-    root, norm = math.sqrt(config["d_head"]), config["normalization_type"]
-    if config["use_attn_scale"] and config["attn_scale"] not in (root, -1.0):
-        raise _unread(source, "attn_scale", str(root), config["attn_scale"])
+    width, scale, norm, base, direction = (_given(config, x, source) for x in _OF_LENS)
+    if not whole(width) or width < 1 or scale not in (math.sqrt(width), -1.0):
+        raise _unread(source, "attn_scale", f"the root of d_head ({width})", scale)
     if config.get("final_rms") and norm not in ("RMS", "RMSPre"):
         raise _unread(source, "final_rms", f"False with {norm}", True)
-    turns = config["positional_embedding_type"] == "rotary"
-    rotary = config["rotary_base"] if turns else None
-    return {**config, "rotary": rotary, "causal": config["attention_dir"] == "causal"}
+    rotary = base if config.get("positional_embedding_type") == "rotary" else None
+    return {**config, "rotary": rotary, "causal": direction == "causal"}
 
 
 def _map(module: str, turned: bool = False) -> Map:
@@ -181,7 +200,7 @@ LIBRARIES = (
         "h.{}.", "attn.", linear("ln_1", "ln_2"), _map("mlp.c_fc", True), _map("mlp.c_proj", True),
         tokens="wte.weight", places="wpe.weight", last=linear("ln_f")[0], output=_map("lm_head"),
         outside=("attn.bias", "attn.masked_bias"),
-        plain={"scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,)},
+        plain=BY_NAME["gpt2"].plain | {"add_cross_attention": (False,)},
     ),
     Library(
         ("bert",), _NAMED | {"epsilon": "layer_norm_eps"}, {"norm": "LN", "post": True},
@@ -191,8 +210,7 @@ LIBRARIES = (
         places="embeddings.position_embeddings.weight",
         kinds="embeddings.token_type_embeddings.weight",
         outside=("pooler.dense.weight", "pooler.dense.bias", "position_ids", "token_type_ids"),
-        plain={"position_embedding_type": ("absolute",), "is_decoder": (False,),
-               "add_cross_attention": (False,)},
+        plain=BY_NAME["bert"].plain | {"is_decoder": (False,), "add_cross_attention": (False,)},
     ),
     _LLAMA,
     replace(_LLAMA, types=("qwen3",), head_norms=("q_norm.weight", "k_norm.weight")),

@@ -35,7 +35,7 @@ class ModelType:
 
     names: tuple[str, ...]
     divided: str = ""
-    plain: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    plain: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def scale(self, config: Mapping[str, Any]) -> str:
         """The scale of the logits, in the words of `StoredLayer`."""

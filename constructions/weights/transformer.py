@@ -23,7 +23,13 @@ from flint import fmpq, fmpq_mat
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
-from attncert.constructions.network.blocks import Block, FeedForward, Normalization
+from attncert.constructions.network.blocks import (
+    Block,
+    FeedForward,
+    Normalization,
+    require_bias,
+    require_width,
+)
 from attncert.constructions.network.composed import Gated, Group
 from attncert.constructions.network.positional import GeneralAttention, HeadNorm, Positions, Rotary
 from attncert.constructions.weights.libraries import ACTIVATIONS, Design, Library, Map
@@ -110,7 +116,9 @@ class Transformer:
         )
         norm = None
         if parts.head_norms:
-            gains = (self._row(prefix + name) for name in parts.head_norms)
+            gains = [self._row(prefix + name) for name in parts.head_norms]
+            for name, gain in zip(parts.head_norms, gains, strict=True):
+                require_bias(prefix + name, gain, stored.layer.heads[0].query)
             norm = HeadNorm(_exact(design.epsilon), *(_columns(x, order) for x in gains))
         assert stored.layer.output is not None
         block = GeneralAttention(
@@ -126,6 +134,7 @@ class Transformer:
         if parts.gate and self.design.gated:
             gate = self._map(prefix, parts.gate)
             if parts.late:
+                require_width(prefix + parts.down.weight, down[0], up[1])
                 up, down = (up[0], _zeros(up[0])), (down[0], up[1] * down[0] + down[1])
             return [Gated(*gate, *up, "all", activation), FeedForward(*down, "all")]
         return [FeedForward(*up, "all", activation), FeedForward(*down, "all")]
@@ -170,9 +179,11 @@ class Transformer:
 
     def _map(self, prefix: str, part: Map) -> tuple[fmpq_mat, fmpq_mat]:
         """Weights (in, out) and bias, 0 if there is none."""
-        matrix, bias = self._table(prefix + part.weight), prefix + part.bias
+        matrix, name = self._table(prefix + part.weight), prefix + part.bias
         matrix = matrix if part.turned else matrix.transpose()
-        return matrix, self._row(bias) if bias in self.arrays else _zeros(matrix)
+        bias = self._row(name) if name in self.arrays else _zeros(matrix)
+        require_bias(name, bias, matrix)
+        return matrix, bias
 
 
 def _rotation(design: Design, width: int) -> tuple[list[int], Rotary]:
@@ -181,11 +192,12 @@ def _rotation(design: Design, width: int) -> tuple[list[int], Rotary]:
     >>> _rotation(Design(1, rotary=4.0), 4)
     ([0, 2, 1, 3], Rotary(unit='radian', frequencies=[1, 1/2]))
     """
-    r = design.rotated or width
-    if r % 2 or width % 2 or r > width:
-        raise InputError("rotary", f"even, of {width} coordinates at most", r)
+    r, base = design.rotated or width, design.rotary or 0
+    if r % 2 or width % 2 or r > width or base < 1:
+        must = f"of base 1 or more and of an even number of the {width} coordinates"
+        raise InputError("rotary", must, f"of base {base} and of {r}")
     places_ = np.arange(0, r, 2, dtype=np.float32) / np.float32(r)
-    frequencies = 1 / np.float32(design.rotary) ** places_
+    frequencies = 1 / np.float32(base) ** places_
     half = r // 2
     order = [x for j in range(half) for x in (j, j + half)]
     order = list(range(width)) if design.neighbours else [*order, *range(r, width)]

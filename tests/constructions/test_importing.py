@@ -7,6 +7,7 @@ test_importing_libraries.py compares with the libraries themselves.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "a window": ("qwen3", {"sliding_window": 8}, "sliding_window: must be None"),
     "other layers": ("qwen3", {"num_hidden_layers": 3}, "layers: must be 3, as the conf.* not 2"),
     "parallel halves": (LENS, {"parallel_attn_mlp": True}, "parallel_attn_mlp: must be False"),
-    "a factor": (LENS, {"attn_scale": 3.0}, r"attn_scale: must be 2\.449.*, to be read, not 3\.0"),
+    "a factor": (LENS, {"attn_scale": 3.0}, r"must be the root of d_head \(6\), to be read, not 3"),
     "ALiBi": (LENS, {"positional_embedding_type": "alibi"}, "must be standard or rotary"),
     "norms of tracr": (TRACR, {"layer_norm": True}, "layer_norm: must be False"),
     "another type": (LAYER, {"model_type": "gptj"}, "model_type: must be one of gpt2, bert"),
@@ -102,6 +103,26 @@ def test_arrays_that_are_missing_or_strange_are_named() -> None:
     left_out = {k: x for k, x in held["config"].items() if k != "layer_norm_epsilon"}
     with pytest.raises(attncert.InputError, match="layer_norm_epsilon: must be given"):
         attncert.network_of({}, left_out)
+
+
+ODD: list[Any] = [[1], {}, "x", -1, 0, None, 10**40, float("nan"), True, 0.5]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_odd_options_and_arrays_are_a_network_or_a_line(name: str) -> None:
+    held = HELD[name]
+    arrays = {key: np.array(x) for key, x in held["arrays"].items()}
+    for key in (*held["config"], "architectures", "rope_scaling"):
+        for odd in ODD:
+            with suppress(attncert.InputError):
+                attncert.network_of({}, held["config"] | {key: odd})
+        left_out = {x: value for x, value in held["config"].items() if x != key}
+        with suppress(attncert.InputError):
+            attncert.network_of(arrays, left_out)
+    for key, array in arrays.items():
+        for other in (array[..., :1], array[None], array.T, array[:0], array * np.nan, "x"):
+            with suppress(attncert.InputError):
+                attncert.network_of(arrays | {key: other}, held["config"])
 
 
 def test_a_module_in_training_mode_is_refused() -> None:
