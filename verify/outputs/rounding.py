@@ -150,7 +150,7 @@ class Format:
         return column.both(lambda x: x.reshape(rows, columns, *x.shape[1:]))
 
     def _scores(self, queries: Floats, keys: Floats, square: int, unit: str | None) -> Floats:
-        """The scale may multiply queries, keys or products, or a root of it both of the first: up
+        """The scale may multiply queries, keys or products, or its root both queries and keys: up
         to four more roundings of each term. The other factors multiply an underflow."""
         if square != 1:
             with ctx.workprec(_BITS):
