@@ -284,6 +284,57 @@ statement in words with what Coq reads, the file `attncert-report/kernel/instanc
     return {"report.md": text.encode(), "kernel.json": raw}
 
 
+def bytes_to_theorem() -> Files:
+    """One small certificate of the page on tightness, with the Coq text that says what follows."""
+    raw = (GALLERY / "tightness" / "certificates" / "given-labels-3.json").read_bytes()
+    checker = ROOT / "verify" / "kernel" / "checker"
+    proved, said = ((checker / name).read_text() for name in ("verified.v", "Spec.v"))
+    theorem = _between(proved, "Theorem accepted_interpolation", "\nProof.")
+    meaning = _between(said, "Definition interpolates ", "\n\n")
+    layer = _between(said, "Definition logit ", "\nEnd Layer.")
+    files = {"certificate.json": raw}
+    return files | {"report.md": BYTES.format(raw.decode(), theorem, meaning, layer).encode()}
+
+
+def _between(text: str, first: str, end: str) -> str:
+    start = text.index(first)
+    return text[start : text.index(end, start)]
+
+
+BYTES = """# From bytes to a theorem
+
+**One head of width one outputs three given labels exactly; the paper's bound allows it one.**
+These are the bytes of the certificate, [a file](certificate.json) of about 1 kB:
+
+```text
+{0}
+```
+
+```console
+$ attncert check --verified certificate.json
+holds: verified: the outputs equal the labels of all 3 examples, exactly
+```
+
+The program that prints this line is extracted from `judge`, and Coq has checked this theorem. Here
+`f` is the bytes, `Got x` the verdict *holds*, and `behind [] c c'` says that `c'` is `c`:
+
+```coq
+{1}
+```
+
+What it says is defined over Coq's own real numbers, with their `exp` and `ln`:
+
+```coq
+{2}
+
+{3}
+```
+
+The theorem rests on `sig_not_dec`, `sig_forall_dec`, `functional_extensionality_dep` and `classic`,
+the verdict on Coq's extraction and OCaml, too: docs/kernel.md lists what you have to trust.
+"""
+
+
 def _table(headings: list[str], rows: list[list[object]]) -> str:
     lines = [headings, ["---:"] * len(headings), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
@@ -453,6 +504,10 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
     "digits-kernel": (
         "25 and 49 handwritten digits by the paper's construction, checked by Coq's kernel",
         digits_kernel,
+    ),
+    "bytes-to-theorem": (
+        "One small certificate from its bytes to the theorem that Coq has checked",
+        bytes_to_theorem,
     ),
     "digits-assumptions": (
         "Do the theorem's assumptions hold for 300 handwritten digits, and what follows",

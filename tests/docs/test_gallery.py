@@ -26,7 +26,7 @@ def committed(page: str) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-SHORT = ["not-all-placed", "above-the-bound", "digits-kernel"]
+SHORT = ["not-all-placed", "above-the-bound", "digits-kernel", "bytes-to-theorem"]
 
 
 @pytest.mark.parametrize("page", SHORT)

@@ -11,8 +11,8 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
+from support import deep_cases, networks
 from support import labelling_cases as labelling
-from support import networks
 from support.certificate_judge import judgement
 from support.small_certificates import CASES, Certificate, rounded, sealed
 
@@ -22,6 +22,8 @@ Draw = random.Random
 def true_files(claim: str) -> list[Certificate]:
     if claim == "network":
         return networks.rational(300, 50_000)
+    if claim == "network-rank":
+        return deep_cases.several()
     files = [file for make in CASES.values() if (file := make())["claim"] == claim]
     files = files or [labelling.with_small_prime(labelling.case(name)) for name in labelling.CASES]
     draw = random.Random(claim)
@@ -35,6 +37,8 @@ def true_files(claim: str) -> list[Certificate]:
 
 def is_true(file: Certificate) -> bool:
     """The truth by plain formulas, if they can decide it."""
+    if file["claim"] == "network-rank":
+        return True
     if file["claim"] != "network":
         return judgement(file) is not False
     with suppress(networks.Irrational):
@@ -235,6 +239,13 @@ def of_the_prime(draw: Draw, file: Certificate) -> None:
     file["rank"]["prime"] = draw.choice(["9", "5", "101", "10007", "10009", str(2**61 - 1)])
 
 
+CHAINS = ["7 3", "23 11", "1439 719", "47 23 11", "23 11 5", "2879 1439 719", "1439 719 359"]
+
+
+def of_the_chain(draw: Draw, file: Certificate) -> None:
+    file["rank"] |= {"primes": draw.choice(CHAINS).split(), "slope": str(draw.randint(0, 12))}
+
+
 Change = Callable[[Draw, Certificate], None]
 CHANGES: list[Change] = [
     of_a_number, of_a_text, of_rows, of_labels, of_a_column, of_a_size, of_an_example, of_an_example
@@ -246,6 +257,7 @@ OF_CLAIM: dict[str, list[Change]] = {
     "interpolation": [of_the_order, of_tokens, of_a_word, of_the_heads, of_true_labels],
     "full-rank": (ranked := [of_the_order, of_tokens, of_a_word, of_the_heads, of_the_prime]),
     "every-labelling": ranked,
+    "network-rank": [of_the_order, of_tokens, of_a_word, *[of_the_chain] * 3],
 }
 
 

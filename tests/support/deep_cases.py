@@ -34,6 +34,21 @@ def case(of: str = JACOBIAN, layers: int = 2, units: int = 0) -> Certificate:
     return dict(rank_certificate(data, network, rank, of, construction="t", produced_by=made))
 
 
+def several() -> list[Certificate]:
+    """One to three layers; the first one causal, behind an affine block."""
+    plain = [case(of, layers) for of in (JACOBIAN, FEATURES) for layers in (1, 2, 3)]
+    identity = [[str(int(i == j)) for j in range(3)] for i in range(3)]
+    block = {
+        "kind": "feed-forward", "of": "all", "activation": "identity",
+        "weights": identity, "bias": ["1", "0", "-1/2"], "residual": True,
+    }  # fmt: skip
+    behind = deepcopy(plain)
+    for cert in behind:
+        cert["network"] = [block, *cert["network"]]
+        cert["network"][1]["mask"] = "causal"
+    return plain + [sealed(cert) for cert in behind]
+
+
 def _one_more_example(cert: Certificate) -> None:
     """The last example equals the first, so their rows are equal too."""
     data = cert["data"]

@@ -24,7 +24,7 @@ def verdict_file(draw: random.Random) -> tuple[Certificate, bool | None]:
     if draw.random() < 0.6:
         return of_a_network(draw)
     file = copy.deepcopy(draw.choice(layers(draw.choice([*OF_CLAIM, "interpolation-near"]))))
-    if "rank" in file and draw.random() < 0.5:
+    if "prime" in file.get("rank", {}) and draw.random() < 0.5:
         file["rank"]["prime"] = draw.choice(PRIMES)
     if "sequences" in file["data"] and draw.random() < 0.5:
         symbols = draw.choice([x for x in file["data"]["sequences"] if x])

@@ -1,4 +1,4 @@
-"""The claims about derivatives of networks: two checkers agree, and planted defects are refused."""
+"""The claims about derivatives of networks: the checkers agree, and planted defects are refused."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import deep_cases
+from support.requires import EXECUTABLE, needed, verified_status
 from support.small_certificates import sealed, written
 
 from attncert.verify.checker import check_file, derivatives
@@ -15,14 +16,25 @@ from attncert.verify.checking.fast import check as fast
 
 
 def statuses(certificate: dict[str, object], folder: Path) -> set[str]:
+    """The verified checker says "over limit" of what it does not take."""
     path = written(certificate, folder)
-    return {check_file(path).status, fast.check_file(path).status}
+    found = {check_file(path).status, fast.check_file(path).status}
+    if EXECUTABLE.exists() and certificate["claim"] == "network-rank":
+        found |= {verified_status(path)} - {"over limit"}
+    return found
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("of", deep_cases.ALL)
 def test_true_ranks_hold(of: str, layers: int, tmp_path: Path) -> None:
     assert statuses(deep_cases.case(of, layers), tmp_path) == {"holds"}
+
+
+@pytest.mark.parametrize("of", ["jacobian", "features"])
+def test_the_verified_checker_takes_ranks(of: str, tmp_path: Path) -> None:
+    needed()
+    for layers in (1, 2, 3):
+        assert verified_status(written(deep_cases.case(of, layers), tmp_path)) == "holds"
 
 
 @pytest.mark.parametrize("name", deep_cases.FALSE)

@@ -2,7 +2,7 @@
    of the specification. A file that is not one is [Unusable]; one whose groups, indices, prime or rounded labels break a
    rule is [Wrong]. Not here: the digests (SHA-256). *)
 From Coq Require Import ZArith Reals Bool Ascii String List.
-Require Import Spec Json Numeral residues Blocks.
+Require Import Spec Json Numeral residues Blocks Ranks.
 Import ListNotations.
 Open Scope Z_scope.
 Local Notation length := List.length.
@@ -17,7 +17,9 @@ Inductive claim :=
   | Impossible (relation : vec Z) (c : cert Z)
   | Network (blocks : list (block (mat Z))) (c : cert Z)
   | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z)
-  | Nearest (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z).
+  | Nearest (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z)
+  | Jacobian (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z)
+  | Features (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z).
 
 (* None if the key is null. *)
 Record certificate := Certificate {
@@ -28,7 +30,7 @@ Record certificate := Certificate {
 Definition data_of (x : claim) : option (cert Z) :=
   match x with
   | Interpolation _ c | FullRank _ _ c | EveryLabelling _ _ c | InterpolationNear _ _ _ _ c
-  | Impossible _ c | Network _ c | OutputsWithin _ _ c | Nearest _ _ c => Some c
+  | Impossible _ c | Network _ c | OutputsWithin _ _ c | Nearest _ _ c | Jacobian _ _ _ c | Features _ _ _ c => Some c
   | DependentSet _ _ _ _ _ => None
   end.
 Definition of_data {A} (says : A -> cert Z -> Prop) (a : option A) (x : claim) : Prop :=
@@ -49,6 +51,8 @@ Definition states (x : certificate) : Prop :=
   | Network blocks c => (inputs_ok id c /\ computes blocks c) /\ steering x = None
   | OutputsWithin most blocks c => (inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c) /\ steering x = None
   | Nearest margin blocks c => (inputs_ok id c /\ denom_ok id margin /\ (0 < real id margin)%R /\ nearest_labels margin blocks c) /\ steering x = None
+  | Jacobian _ _ blocks c => (inputs_ok id c /\ jacobian_rank blocks c) /\ steering x = None
+  | Features _ _ blocks c => (inputs_ok id c /\ wide_values (dimm c) blocks /\ features_rank blocks c) /\ steering x = None
   end /\
   match of_rounded x with None => True | Some r => rounded id r end /\
   of_data (prefixes id) (of_sequences x) (claimed x) /\ of_data (whole id) (of_domain x) (claimed x).
@@ -137,6 +141,10 @@ Definition claim_dependent_set := codes "dependent-set".
 Definition claim_impossible := codes "impossible".
 Definition claim_network := codes "network".
 Definition claim_outputs_within := codes "outputs-within".
+Definition claim_rank := codes "network-rank".
+Definition keys_network_rank := map codes ["of"; "primes"; "slope"; "value"]%string.
+Definition rank_key := codes "rank".
+Definition group_kind := codes "group".
 Definition nearest_key := codes "nearest".   (* also the claim *)
 Definition keys_margin := [codes "margin"].
 Definition network_key := codes "network".
@@ -246,6 +254,7 @@ Definition opened (doc : json) : result parts :=
     else if is_text claim_impossible name then read claim_impossible keys_relation keys_inputs dims_inputs
     else if is_text claim_network name then read claim_network [network_key] keys_inputs dims_inputs
     else if is_text claim_outputs_within name then read claim_outputs_within [network_key; within_key] keys_inputs dims_inputs
+    else if is_text claim_rank name then read claim_rank [network_key; rank_key] keys_inputs dims_inputs
     else if is_text nearest_key name then read nearest_key [network_key; nearest_key] keys_inputs dims_inputs
     else No Unusable
   | _ => No Unusable
@@ -612,6 +621,52 @@ Definition nearest_of (p : parts) : result claim :=
   | _ => No Unusable
   end.
 
+(* Independent rows of a network, which is softmax and affine blocks; the last one reads out. The primes are one more than the
+   blocks of attention, each twice the next and 1. *)
+Definition differentiable (b : block (mat Z)) : bool :=
+  match b with
+  | Attention _ (Softmax true) _ (Everything | Causal) _ | FeedForward (OfQuery | OfAll) (Identity | Relu) _ _ => true
+  | _ => false
+  end.
+Definition reads_out (b : block (mat Z)) : bool := match b with Attention OfQuery _ _ _ false => true | _ => false end.
+Definition attention_blocks (blocks : list (block (mat Z))) : nat :=
+  length (filter (fun b => match b with Attention _ _ _ _ _ => true | FeedForward _ _ _ _ => false end) blocks).
+Fixpoint chain (primes : list Z) : bool :=
+  match primes with [p] => p mod 4 =? 3 | p :: (q :: _) as r => (p =? 2 * q + 1) && chain r | [] => false end.
+Definition is_group (j : json) : bool :=
+  match j with Obj pairs => match lookup pairs (codes "kind") with Got kind => is_text group_kind kind | No _ => false end | _ => false end.
+Inductive rows_of := OfJacobian | OfJacobianAtZero | OfFeatures.
+Definition rows_names := [(codes "jacobian", OfJacobian); (codes "jacobian at zero", OfJacobianAtZero); (codes "features", OfFeatures)].
+Definition network_rank_of (p : parts) : result claim :=
+  match own_parts p with
+  | [network; rank] =>
+    let* _ := need Unusable (is_null (origin_part p)) in
+    let* values := fields keys_network_rank rank in
+    match values with
+    | [of; primes; slope; value] =>
+      let* of := chosen rows_names of in
+      let* _ := need Over (match network with Arr l => negb (existsb is_group l) | _ => true end) in
+      let* blocks := of_list block_of network in
+      let* _ := need Unusable (forallb differentiable blocks && match blocks with [] => false | b :: r => reads_out (last r b) end) in
+      let* primes := vector primes in
+      let* _ := need Unusable (Nat.eqb (length primes) (S (attention_blocks blocks))) in
+      let* _ := need Wrong (forallb (fun q => (denom q =? 1) && odd_prime (numer q)) primes && chain (map numer primes)) in
+      let* slope := number_of slope in
+      let* _ := need Unusable (denom slope =? 1) in
+      let* c := with_heads p [] [] in
+      let* _ := need Unusable (inputs_okb above_0 c) in
+      let* value := int_of value in
+      let* _ := need Wrong (value =? Z.of_nat (match of with OfFeatures => dimT c | _ => dimT c * dimm c end)%nat) in
+      match of with
+      | OfJacobian => Got (Jacobian (map numer primes) (numer slope) blocks c)
+      | OfJacobianAtZero => No Over
+      | OfFeatures => Got (Features (map numer primes) (numer slope) blocks c)
+      end
+    | _ => No Unusable
+    end
+  | _ => No Unusable
+  end.
+
 Definition content (p : parts) : result claim :=
   if same (name p) claim_interpolation then interpolation_of p
   else if same (name p) claim_full_rank then full_rank_of p
@@ -622,6 +677,7 @@ Definition content (p : parts) : result claim :=
     else if same (name p) claim_dependent_set then let* _ := need Unusable (is_null (tokens_part p)) in dependent_set_of p
     else if same (name p) claim_network then network_of p
     else if same (name p) claim_outputs_within then outputs_within_of p
+    else if same (name p) claim_rank then network_rank_of p
     else if same (name p) nearest_key then nearest_of p
     else impossible_of p.
 

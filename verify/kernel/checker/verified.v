@@ -3,7 +3,7 @@ From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
 Require Import domain domain_sound sequences_sound.
-Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound every_labelling every_labelling_sound.
+Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound every_labelling every_labelling_sound Ranks network_rank network_rank_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -90,6 +90,30 @@ Proof.
   split; [exact H1|]. split; [exact H2|]. exact (check_near_sound _ _ _ _ _ _ H1 H2 H).
 Qed.
 
+(* The numbers of [more], of symbols that no text has, must be residues, too. *)
+Definition rank_verified (more : list (mat Z)) (jacobian : bool) (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
+  let* _ := need Unusable (inputs_okb above_0 c) in
+  let fits M := match widths (length M) (dimd c) blocks with Some (_, made) => Nat.eqb made (dimm c) | None => false end in
+  let* _ := need Unusable (forallb fits (contexts c)) in
+  let* _ := need Wrong (jacobian || wide (dimm c) blocks) in
+  let* _ := each (each (each (fraction_in primes))) more in
+  check_rank primes slope jacobian blocks c.
+Theorem jacobian_proved more primes slope blocks c u : rank_verified more true primes slope blocks c = Got u -> inputs_ok id c /\ jacobian_rank blocks c.
+Proof.
+  unfold rank_verified. intros H. apply bind_got in H as (v & H1 & H). apply need_got, (inputs_okb_ok id above_0 above_0_ok) in H1. split; [exact H1|].
+  do 3 apply bind_got in H as (? & _ & H). exact (check_jacobian_sound _ _ _ _ _ H).
+Qed.
+Lemma wide_ok m blocks : wide m blocks = true -> wide_values m blocks.
+Proof.
+  unfold wide. intros H of weigh parts seen residual before ->. rewrite rev_app_distr in H. cbn in H. apply Forall_forall. intros q I. rewrite forallb_forall in H. apply Nat.leb_le. now apply H.
+Qed.
+Theorem features_proved more primes slope blocks c u : rank_verified more false primes slope blocks c = Got u -> inputs_ok id c /\ wide_values (dimm c) blocks /\ features_rank blocks c.
+Proof.
+  unfold rank_verified. intros H. apply bind_got in H as (v & H1 & H). apply need_got, (inputs_okb_ok id above_0 above_0_ok) in H1. split; [exact H1|].
+  apply bind_got in H as (? & _ & H). apply bind_got in H as (? & W & H). apply need_got, wide_ok in W. split; [exact W|].
+  apply bind_got in H as (? & _ & H). exact (check_features_sound _ _ _ _ _ H).
+Qed.
+
 (* From the bytes to the verdict. Nothing is believed of the four functions that are given: [digests] says whether the
    digests are those of the content, [affordable] whether time and memory suffice, [common] finds a common denominator
    of matrices, [gcd] a common divisor. *)
@@ -100,7 +124,7 @@ Variables (digests : json -> bool) (affordable : claim -> bool) (common : list (
    symbol that no text has, too. *)
 Definition more_of (l : option (sequences Z * list (mat Z) * mat Z)) (x : claim) : list (mat Z) :=
   match l, x with
-  | Some (q, _, _), (Interpolation [] _ | FullRank [] _ _ | EveryLabelling [] _ _) =>
+  | Some (q, _, _), (Interpolation [] _ | FullRank [] _ _ | EveryLabelling [] _ _ | Jacobian _ _ _ _ | Features _ _ _ _) =>
     embedding q :: match positions q with Some P => [P] | None => [] end
   | _, _ => []
   end.
@@ -136,6 +160,8 @@ Definition check_claim (more : list (mat Z)) (x : claim) : result unit :=
   | Network blocks c => network_verified common gcd blocks c
   | OutputsWithin most blocks c => outputs_within_verified common gcd most blocks c
   | Nearest margin blocks c => nearest_verified common gcd margin blocks c
+  | Jacobian primes slope blocks c => rank_verified more true primes slope blocks c
+  | Features primes slope blocks c => rank_verified more false primes slope blocks c
   end.
 Definition check_steering (more : list (mat Z)) (s : option saturation) (x : claim) : bool :=
   match s, x with
@@ -172,6 +198,8 @@ Proof.
   - exact (network_proved _ _ _ _ _ Hx).
   - exact (outputs_within_proved _ _ _ _ _ _ Hx).
   - exact (nearest_proved _ _ _ _ _ _ Hx).
+  - exact (jacobian_proved _ _ _ _ _ _ Hx).
+  - exact (features_proved _ _ _ _ _ _ Hx).
 Qed.
 
 Definition judge (f : file) : result certificate :=
@@ -239,6 +267,11 @@ Proof.
   destruct (same (name p) claim_outputs_within).
   { unfold outputs_within_of in H. destruct (own_parts p) as [|network [|most [|]]]; try discriminate. apply bind_got in H as (m & _ & H).
     apply bind_got in H as (w & _ & H). apply bind_got in H as ([b c] & L & H). injection H as <-. exact (blocks_of_inputs _ _ _ _ _ L). }
+  destruct (same (name p) claim_rank).
+  { unfold network_rank_of in H. destruct (own_parts p) as [|network [|rank [|]]]; try discriminate. apply bind_got in H as (? & _ & H).
+    apply bind_got in H as ([|? [|? [|? [|? [|]]]]] & _ & H); try discriminate. apply bind_got in H as (of & _ & H).
+    do 8 apply bind_got in H as (? & _ & H). apply bind_got in H as (c & L & H). do 3 apply bind_got in H as (? & _ & H).
+    destruct of; try discriminate; injection H as <-; exact (with_heads_inputs _ _ _ _ _ L). }
   destruct (same (name p) nearest_key).
   { unfold nearest_of in H. destruct (own_parts p) as [|network [|nearest [|]]]; try discriminate. apply bind_got in H as ([|k [|]] & _ & H); try discriminate.
     apply bind_got in H as (m & _ & H). apply bind_got in H as (w & _ & H). apply bind_got in H as ([b c] & L & H). injection H as <-.
@@ -314,6 +347,12 @@ Theorem accepted_network f x blocks c : judge f = Got x -> claimed x = Network b
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so no output of this network of real weights, with the true exponential, is further from its label. *)
 Theorem accepted_outputs_within f x most blocks c : judge f = Got x -> claimed x = OutputsWithin most blocks c -> outputs_within most blocks c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
+(* These bytes are accepted, so at real weights of this shape the derivatives of this network's outputs are independent. *)
+Theorem accepted_jacobian f x primes slope blocks c : judge f = Got x -> claimed x = Jacobian primes slope blocks c -> jacobian_rank blocks c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
+(* These bytes are accepted, so at real weights of this shape the rows of features of this network are independent. *)
+Theorem accepted_features f x primes slope blocks c : judge f = Got x -> claimed x = Features primes slope blocks c -> features_rank blocks c.
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so each output of this network of real weights is nearer to its label than to any other, by the margin. *)
 Theorem accepted_nearest f x margin blocks c : judge f = Got x -> claimed x = Nearest margin blocks c -> nearest_labels margin blocks c.
