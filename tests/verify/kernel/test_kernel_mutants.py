@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from support import labelling_cases, near_cases, networks
+from support import deep_cases, labelling_cases, near_cases, networks
 from support.paths import ROOT
 from support.requires import needed, verified_status
 from support.sequence_cases import POSITIONS, TRUE, true_file
@@ -66,6 +66,7 @@ FAMILIES: dict[str, Callable[[], list[Certificate]]] = {
     "every-labelling": lambda: LABELLING + [rounded(file) for file in LABELLING],
     "sequences": lambda: [true_file(claim, p) for claim in TRUE for p in (None, POSITIONS)],
     "domains": domains,
+    "network-rank": deep_cases.several,
 }
 
 
