@@ -15,7 +15,7 @@ from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
 
-from flint import ctx, fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from attncert import (
     Attention,
@@ -35,7 +35,7 @@ from attncert import (
 from attncert.constructions.network.blocks import Normalization
 from attncert.constructions.network.composed import Gated
 from attncert.verify.outputs.nearest import margins
-from attncert.verify.outputs.rounded import BITS, computed
+from attncert.verify.outputs.rounded import computed
 from attncert.verify.outputs.rounding import FORMATS
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
@@ -246,8 +246,7 @@ def judged(case: Case) -> tuple[str, ...]:
 
 def in_float32(case: Case) -> str:
     """Whether rounding keeps the nearest label; for a domain, on the examples alone."""
-    with ctx.workprec(BITS):
-        levels = margins(case.data, computed(case.network, case.data, FORMATS["float32"])).levels
+    levels = margins(case.data, computed(case.network, case.data, FORMATS["float32"])).levels
     kept, tried = sum(level.holds for level in levels), f"{case.data.T:,} tried"
     if kept < case.data.T:
         return f"open on {case.data.T - kept:,} of {tried}"

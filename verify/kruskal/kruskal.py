@@ -24,13 +24,13 @@ from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.kruskal.bounds import Contradiction, Interval, witnessed
 from attncert.verify.kruskal.claims import claims, dependent_set
 from attncert.verify.kruskal.interval import close, known, settled
-from attncert.verify.kruskal.shards.jobs import sampling_job, untrue
+from attncert.verify.kruskal.shards.jobs import sampling_job
 from attncert.verify.kruskal.shards.sampled import Samples
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Assume, Kruskal
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
-from attncert.verify.sharding.engine import Cluster
+from attncert.verify.sharding.engine import Cluster, untrue
 from attncert.verify.sharding.engine import dask as connected
 from attncert.verify.sharding.log import Log
 

@@ -35,7 +35,7 @@ class Balls(NamedTuple):
         return cls(made.centre[..., 0], made.radius[..., 0])
 
 
-def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls | None:
+def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls:
     """The query after the blocks, B×k, of B boxes of n tokens, B×n×d."""
     step = max(1, _AT_ONCE // tokens.centre[0].size)
     parts = []

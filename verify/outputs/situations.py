@@ -125,7 +125,9 @@ class Cases:
             numbers.append(least[0])
         elif least is not None:
             return False
-        bounded = least is None or (type(least[1]) is float and 0 < least[1] < math.inf)
+        bounded = wrong is not None or bool(open_)
+        if least is not None:
+            bounded = type(least[1]) is float and 0 < least[1] < math.inf
         inside = all(type(t) is int and 0 <= t < shard.count for t in numbers)
         return bounded and inside and type(halved) is bool
 
@@ -141,8 +143,7 @@ class Cases:
         columns = [Balls(*(x[rows] for x in self._tables[i])) for i, rows in enumerate(chosen.T)]
         parts = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
         blocks, last = self._readout
-        found = outputs(blocks, Balls(*parts))
-        return np.full(len(right), -np.inf) if found is None else leads(found, last, right)
+        return leads(outputs(blocks, Balls(*parts)), last, right)
 
     def low(self, situation: Situation) -> arb:
         """A lower bound of one lead, by Arb, with all blocks."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import logging
 import warnings
@@ -38,6 +39,7 @@ Fits = Callable[[Shard, Any], bool]
 """Whether a record can belong to the shard, judged by its form and its counts."""
 
 _WORKERS = f"run by workers that stay alive and have attncert {version('attncert')}, as this one"
+_SOURCES = {"log": "log", "dask": "cluster"}
 _PATIENCE = 60.0  # seconds in which a cluster must have a worker
 
 
@@ -79,6 +81,21 @@ def run(
             if enough(records[shard]):
                 break
     return records
+
+
+def repeated(
+    records: Mapping[Shard, Record], foreign: Sequence[Shard], work: Work, shared: Sequence[Any]
+) -> tuple[Shard, bool]:
+    """One of the shards whose records come from elsewhere, and whether computing it here gives the
+    same record. Which one depends on all of these records, so that equal runs end alike."""
+    digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
+    again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
+    return again, one(work, again, *shared) == records[again]
+
+
+def untrue(argument: str, actual: str) -> InputError:
+    """The error for a log, or for workers of a cluster, whose records are false."""
+    return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
 
 
 @contextlib.contextmanager

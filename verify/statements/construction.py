@@ -18,6 +18,7 @@ from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.sharding.engine import Cluster
 from attncert.verify.statements.goals import Exact, Goal
 from attncert.verify.statements.statements import Hypothesis, Step
 
@@ -198,12 +199,13 @@ class Construction:
 @dataclass(frozen=True)
 class Task:
     """A construction with its data and options. data: as the construction sees them. progress:
-    called as progress(stage, done, of)."""
+    called as progress(stage, done, of). cluster: for a claim about a domain."""
 
     data: Dataset
     construction: Construction
     request: Request
     progress: StageProgress = silent
+    cluster: Cluster | None = None
 
     @property
     def theorem(self) -> LayerTheorem:
@@ -226,7 +228,7 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
         yield "options", f"a tuple, ({construction.options!r},)", "a string"
     if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
         yield "claims", "one or more, such as Exact()", repr(construction.claims)
-    elif not getattr(construction.claims[0], "certified", True):
+    elif getattr(construction.claims[0], "of_domain", False):
         yield "claims", "first about the examples, such as Nearest()", construction.claims[0]
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
         yield "claims", "of different kinds", construction.claims

@@ -14,8 +14,8 @@ balls. ∎
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -24,13 +24,12 @@ from flint import arb
 
 from attncert.constructions.data.transducer import Transducer
 from attncert.constructions.errors import InputError, whole
-from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.outputs.error import outward
 from attncert.verify.outputs.situations import MOST_OPEN, Cases, judged
 from attncert.verify.outputs.within import Bounds, certified_margin
-from attncert.verify.sharding.engine import run
+from attncert.verify.sharding.engine import repeated, run, untrue
 from attncert.verify.sharding.shards import Record, Shard
 from attncert.verify.statements.goals import Concluded
 from attncert.verify.statements.states import Views
@@ -60,7 +59,7 @@ class Generates:
     width: int | None = None
     rests_on: Sequence[str] = ()
 
-    certified = False
+    of_domain = True
 
     def __post_init__(self) -> None:
         if self.width is not None and not (whole(self.width) and self.width > 0):
@@ -70,7 +69,10 @@ class Generates:
         """The claims; undecided if balls leave a situation open."""
         start = time.perf_counter()
         cases = Cases.of(self.domain, self.width, views.network, views.data)
-        local, bounds = _decided(cases, views.progress)
+        records, known = _records(cases, views)
+        local, bounds = _decided(cases, records)
+        if known and local.level is not Level.REFUTED:
+            local = replace(local, rests_on=tuple(claim.id for claim in known))
         local = local.timed(time.perf_counter() - start)
         outside = "" if bounds else "; the certificate does not hold this claim"
         statement = (
@@ -87,11 +89,12 @@ class Generates:
             rests_on=premises if local.level.holds else (),
             source=_SOURCE,
         )
-        return Concluded([local, every], bounds=bounds)
+        return Concluded([*known, local, every], bounds=bounds)
 
 
-def _decided(cases: Cases, progress: StageProgress) -> tuple[Claim, Bounds]:
-    """The claim that all leads are above 0, and the bounds of a certificate."""
+def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Claim]]:
+    """The records of the shards; and for those of a cluster, of which one is computed again, the
+    claim that they are true."""
     undecided = list[int]()
 
     def enough(record: Record) -> bool:
@@ -103,13 +106,31 @@ def _decided(cases: Cases, progress: StageProgress) -> tuple[Claim, Bounds]:
         judged,
         (cases,),
         threads=1,  # FLINT's precision is that of the process
+        cluster=views.cluster,
         fits=cases.fits,
         enough=enough,
-        progress=lambda _, done, of: progress("situations", done, of),
+        progress=lambda _, done, of: views.progress("situations", done, of),
     )
+    if views.cluster is None:
+        return records, []
+    again, same = repeated(records, [*records], judged, (cases,))
+    if not same:
+        raise untrue("dask", "one that differs from what is computed here")
+    statement = (
+        f"Results of Dask workers are true: those of {sum(x.count for x in records):,} situations, "
+        f"of which {again.count:,} were computed again here, with the same result."
+    )
+    claim = Claim(ids.SITUATION_RECORDS, statement, Level.ASSUMED, source=_SOURCE)
+    return records, [claim]
+
+
+def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Bounds]:
+    """The claim that all leads are above 0, and the bounds of a certificate."""
     said = partial(_said, cases, sum(shard.count for shard in records))
     shard, last = [*records.items()][-1]
     if last["wrong"] is not None:
+        if not cases.lead(cases.situations(shard)[last["wrong"]])[0] <= 0:
+            raise untrue("dask", "one that contradicts what is computed here")
         return said(Level.REFUTED, _shown(cases, shard, last["wrong"])), {}
     if open_ := [(shard, t) for shard, record in records.items() for t in record["open"]]:
         reason = f"balls do not decide {len(open_)} situations; the first holds this input"

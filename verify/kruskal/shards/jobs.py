@@ -8,14 +8,12 @@ unverified records are marked as assumed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.certificates.installed import version
 from attncert.verify.kruskal.bounds import RankBound
@@ -25,12 +23,11 @@ from attncert.verify.kruskal.shards.subsets import Sampler
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
-from attncert.verify.sharding.engine import Cluster, one, run
+from attncert.verify.sharding.engine import Cluster, repeated, run, untrue
 from attncert.verify.sharding.log import Log
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _Work = TypeVar("_Work", Sampler, AllSets)
-_SOURCES = {"log": "log", "dask": "cluster"}
 _QUICK = 1.0  # seconds of one core; shorter searches are not logged
 
 
@@ -85,9 +82,8 @@ class Job(Generic[_Work]):
 
     def _taken(self, records: Mapping[Shard, Record], foreign: Sequence[Shard]) -> str:
         """A sentence that says which records are from elsewhere, after one of them is confirmed."""
-        digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
-        again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
-        if one(self.work, again, self.vectors.array) != records[again]:
+        again, same = repeated(records, foreign, self.work, (self.vectors.array,))
+        if not same:
             source = "log" if again in self.finished else "dask"
             raise untrue(source, "one that differs from what is computed here")
         sources = [
@@ -133,8 +129,3 @@ def decide_all(
         cluster, enough=lambda record: record["circuit"] is not None, progress=progress
     )
     return job.work.bound(vectors, job.plan, records.values(), assumed)
-
-
-def untrue(argument: str, actual: str) -> InputError:
-    """The error for a log, or for workers of a cluster, whose records are false."""
-    return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
