@@ -453,8 +453,10 @@ Lemma real_attention_sum l t h a : \sum_i real_attention l t h a i = 1.
 Proof. by rewrite /real_attention; case: ifP => _; under eq_bigr => i _ do rewrite mxE; apply: sum_softmax. Qed.
 Lemma real_stateE l t : (l <= L)%N -> state token data x real_attention l t = real_state l t.
 Proof.
-elim: l => //= l IH lL; rewrite IH ?(ltnW lL) //; congr (_ + _); apply: eq_bigr => h _.
-by rewrite /real_attention lL.
+elim: l => [//|l IH lL].
+have attention_l t' : real_attention l t' = attention_in (x l) (real_state l t').
+  by apply: funext => h; rewrite /real_attention lL.
+by rewrite /= IH ?(ltnW lL) // attention_l.
 Qed.
 
 Theorem depth_upper_real K (x' : 'I_K -> nat -> weights R d w v d H) (y' : 'I_K -> weights R d w v m H) :

@@ -74,16 +74,19 @@ Proof.
 have row_perm_row i : row i (row_perm s C) = row (s i) C by apply/rowP => j; rewrite !mxE.
 have logits_perm i : logits (row_perm s C) e M i = logits C e M (s i) by rewrite !logits_row row_perm_row.
 rewrite /phi /attend [RHS](reindex_inj (@perm_inj _ s)) /=; apply: eq_bigr => i _.
-rewrite row_perm_row; congr (_ *: _); rewrite /softmax logits_perm; congr (_ / _).
-by rewrite [RHS](reindex_inj (@perm_inj _ s)) /=; apply: eq_bigr => j _; rewrite logits_perm.
+have softmax_perm : softmax (fun j => n%:R^-1 * logits (row_perm s C) e M j) i = softmax (fun j => n%:R^-1 * logits C e M j) (s i).
+  rewrite /softmax [in RHS](reindex_inj (@perm_inj _ s)) logits_perm /=.
+  by rewrite (eq_bigr _ (fun j _ => congr1 (fun a => ex (n%:R^-1 * a)) (logits_perm j))).
+by rewrite row_perm_row softmax_perm.
 Qed.
 
 (* ... and scales: phi(x C, e) = x phi(C, x e), since the logits are the same ... *)
 Lemma phi_scale M C e x : x != 0 -> phi M (x *: C) e = x *: phi M C (x *: e).
 Proof.
 move=> x0; rewrite /phi /attend scaler_sumr; apply: eq_bigr => i _; rewrite linearZ /= !scalerA mulrC.
-congr (_ * _ *: _); apply: softmax_ext => j.
-by rewrite /logits [(x *: e)^T]linearZ /= -!scalemxAl -scalemxAr.
+have logits_scale j : logits (x *: C) e M j = logits C (x *: e) M j.
+  by rewrite /logits [(x *: e)^T]linearZ /= -!scalemxAl -scalemxAr.
+by rewrite (softmax_ext _ (fun j => congr1 (fun a => n%:R^-1 * a) (logits_scale j))).
 Qed.
 
 (* ... and vanishes where the query is 0 (uniform attention to rows that add up to 0) or C is 0. *)

@@ -225,5 +225,7 @@ Corollary width_never_matters_real (R : realType) n d dh T H (E : 'I_T -> 'M[R]_
    \rank (feature_matrix (head_features (@expR R) E e wk wq)))%N.
 Proof.
 have [u [v uv]] := @width_never_matters (true_exponential R) d H n T E e (fun h => WK h *m (WQ h)^T).
-by exists u, v; rewrite -!same_features.
+exists u, v; have before := congr1 mxrank (same_features E e WK WQ).
+have after := congr1 mxrank (same_features E e u v).
+exact: leq_trans (leq_trans (eq_leq (esym before)) uv) (eq_leq after).
 Qed.
