@@ -76,6 +76,18 @@ by apply: leq_sum => t _; apply: leq_trans (mxrankM_maxr _ _) (rank_leq_row _).
 Qed.
 End Ranks.
 
+(* A product of the form of the second summand of (1), as a product of what the data and what the direction determine. *)
+Lemma seen_product (F : fieldType) n d w a b (y : 'rV[F]_d) (B : 'M[F]_(a, d)) (c : 'M[F]_(n, a)) (P : 'M[F]_n)
+    (K K' Q Q' : 'M[F]_(d, w)) (g : 'rV[F]_b) (G : 'M[F]_(b, d)) :
+  y *m (B^T *m c^T *m P *m c *m B) *m (K' *m Q^T + K *m Q'^T) *m (g *m G)^T =
+  mxvec ((y *m B^T *m c^T *m P *m c)^T *m g) *m (mxvec ((B *m K') *m (G *m Q)^T + (B *m K) *m (G *m Q')^T))^T.
+Proof.
+rewrite mxvec_dotmul; set D := K' *m Q^T + K *m Q'^T.
+have -> : B *m K' *m (G *m Q)^T + B *m K *m (G *m Q')^T = B *m D *m G^T.
+  by rewrite /D mulmxDr mulmxDl !trmx_mul !mulmxA.
+by rewrite trmx_mul; move: D => D; rewrite !mulmxA.
+Qed.
+
 (* The weights of a layer with outputs of width m: W_K, W_Q of width w, values of width dv, output. *)
 Record weights (F : fieldType) (d w dv m H : nat) := Weights {
   key : 'I_H -> 'M[F]_(d, w); query : 'I_H -> 'M[F]_(d, w);
@@ -100,17 +112,17 @@ Definition tangent (x x' : weights F d w dv 1 H) t : F :=
            (value x h *m out x h)^T *m covariance t h *m head_change x x' h *m (e t)^T)) 0 0.
 
 (* Section 3: D is spanned by the differences of rows inside the contexts of S, and a = dim D; b is the rank of all rows of
-   its contexts, less a; d' is the rank of its queries. *)
+   its contexts, less a; d' is the rank of its queries, or the dimension of a space of queries. *)
 Definition differences t : 'M[F]_(n.+1, d) := E t - const_mx 1 *m row ord0 (E t).
 Definition span_of_differences (S : {set 'I_T}) := (\sum_(t in S) <<differences t>>)%MS.
 Definition span_of_rows (S : {set 'I_T}) := (\sum_(t in S) <<E t>>)%MS.
 Definition span_of_queries (S : {set 'I_T}) := (\sum_(t in S) <<e t>>)%MS.
-Definition N (S : {set 'I_T}) : nat :=
+Definition N_of (d' : nat) (S : {set 'I_T}) : nat :=
   let a := \rank (span_of_differences S) in
   let b := (\rank (span_of_rows S) - a)%N in
-  let d' := \rank (span_of_queries S) in
   let rho := minn w (minn a d') in
   (H * (rho * (a + d' - rho) + a) + b)%N.
+Definition N (S : {set 'I_T}) : nat := Eval cbv beta delta [N_of] in N_of (\rank (span_of_queries S)) S.
 
 (* "For all weights and all data rank J <= min_S [N(S) + T - |S|]": J has a row for each example and a column for each
    direction; any k directions. *)
@@ -169,8 +181,7 @@ have entry m (f1 : 'I_k -> 'rV[F]_m) (f2 : 'I_T -> 'rV[F]_m) j t :
   by rewrite !mxE; apply: eq_bigr => i _; rewrite !mxE mulrC.
 have headE j t h : t \in S -> (value x h *m out x h)^T *m covariance t h *m head_change x (x' j) h *m (e t)^T =
     mxvec ((u t h)^T *m g t) *m (mxvec (Wj j h))^T.
-  move=> tS; rewrite mxvec_dotmul covarianceE // {1}etG // trmx_mul /u /Wj /head_change !trmx_mul.
-  by rewrite !(mulmxDr, mulmxDl) !mulmxA.
+  by move=> tS; rewrite covarianceE // {1}etG // seen_product.
 have JX j t : t \in S -> J^T j t = X j t.
   move=> tS; have -> : X j t = \sum_h ((mxvec ((u t h)^T *m g t) *m (mxvec (Wj j h))^T) 0 0 +
       ((lsubmx (r t) + p t h *m c t) *m (B *m a_ j h)) 0 0) + (rsubmx (r t) *m (B' *m \sum_h a_ j h)) 0 0.
