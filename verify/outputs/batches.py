@@ -17,7 +17,7 @@ from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.states import States
 from attncert.verify.outputs.rounding import REAL, Floats
 
-_AT_ONCE = 2**18  # numbers in the tokens of boxes
+AT_ONCE = 2**18  # numbers in the tokens of all inputs of one evaluation
 
 
 class Balls(NamedTuple):
@@ -37,7 +37,7 @@ class Balls(NamedTuple):
 
 def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls:
     """The query after the blocks, B×k, of B boxes of n tokens, B×n×d."""
-    step = max(1, _AT_ONCE // tokens.centre[0].size)
+    step = max(1, AT_ONCE // tokens.centre[0].size)
     parts = []
     for start in range(0, len(tokens.centre), step):
         some = Balls(*(x[start : start + step] for x in tokens))

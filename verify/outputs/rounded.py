@@ -14,7 +14,7 @@ from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.outputs.batches import evaluated
+from attncert.verify.outputs.batches import AT_ONCE, evaluated
 from attncert.verify.outputs.error import Limit, judged_in_balls, measured, spread, statement_of
 from attncert.verify.outputs.rounding import (
     FORMATS,
@@ -30,9 +30,11 @@ _SOURCE = "ours: Higham's model (verify/outputs/rounding.py)"
 def computed(network: Network, data: Dataset, form: Format) -> arb_mat:
     """The outputs as computed in this format, T×m balls. The network must fit the data. Raises
     Inexact."""
-    found, groups = dict[int, list[arb]](), defaultdict[int, list[int]](list)
+    found, groups = dict[int, list[arb]](), defaultdict[tuple[int, int], list[int]](list)
+    step = max(1, AT_ONCE // (data.n * data.d))
     for t in range(data.T):  # inputs of one evaluation have contexts of one length
-        groups[0 if data.shared else int(data.context(t).nrows())].append(t)
+        length = 0 if data.shared else int(data.context(t).nrows())
+        groups[length, t // step].append(t)
     queries = data.query_matrix.tolist()
     for examples in groups.values():
         contexts = [data.context(t) for t in ([0] if data.shared else examples)]
