@@ -36,7 +36,7 @@ from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
 from attncert.verify.outputs.within import balls, exact_outputs
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
-MOST_OPEN = 100  # undecided situations after which no more are tried
+MOST_OPEN = 10  # undecided situations after which no more are tried
 _BATCH = 4096  # situations in a shard
 _HALVED, _ROUNDS = 3, 4  # places that are halved, and how often
 _MOST_BOXES = 1024  # boxes of one situation
@@ -178,11 +178,11 @@ class Cases:
             try:
                 states = self._states(box)
                 if self._alone:
-                    group, *blocks = blocks
+                    group: Any = blocks[0]
                     inner = self._states(box, normalized=True)
                     for block in group.blocks[1:]:
                         inner = block.after(inner)
-                    states = group.joined(inner, states)
+                    states, blocks = group.joined(inner, states), blocks[1:]
                 for block in (*blocks, less_others(last, right)):
                     states = block.after(states)
             except Inexact:
