@@ -40,9 +40,9 @@ MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 @dataclass(frozen=True)
 class Case:
-    """title: for the index. model, inputs, options: of attncert embed; names of folders, or inputs
-    of text: a tokenizer, tokens of a passage, passages. float32: the number of subsets in the
-    paper's test."""
+    """title: for the index. model, inputs, options: those of attncert embed; names of folders, or
+    inputs of text: a tokenizer, tokens of a passage, passages. float32: the number of subsets in
+    the paper's test."""
 
     title: str
     model: str

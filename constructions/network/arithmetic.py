@@ -40,7 +40,7 @@ class Arithmetic:
     scores:    queries·keysᵀ over the root of a positive integer, given the logits' unit, too.
     capped: c·tanh(x/c), given c. turn: cosine and sine of an angle in a unit, "turn" or "radian".
     bits: the bits of a matrix's longest number; 0 if the length of numbers is bounded.
-    order: of the products of attention. "cheapest"; "keys first": keys and queries come before
+    order: that of the products in attention. "cheapest"; "keys first": keys and queries come before
                logits; "values first": values come before means, too, as a machine computes them.
     """
 

@@ -67,7 +67,7 @@ class PlaneNetwork:
         bias: fmpq_mat | None = None,
     ) -> PlaneNetwork:
         """units: for each plane its units, as the form c, a_1, ..., a_p and the row of the readout.
-        bias: of the readout."""
+        bias: that of the readout."""
         built = (unit for plane in planes for unit in units(plane))
         forms, rows = zip(*built, strict=True)
         weights = fmpq_mat([form[1:] for form in forms]).transpose()

@@ -31,11 +31,11 @@ NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no
 class Design:
     """What a transformer computes, in words that all libraries share.
 
-    heads: H. layers: their number. activation: of the feed-forward map. norm: one of NORMS, of
+    heads: H. layers: their number. activation: that of the feed-forward map. norm: one of NORMS, of
     vectors of this width, with ε. post: whether it follows the skip connection. divided: whether
-    logits are divided by √d_h. cap: of the logits, if above 0. rotary: the base of the frequencies,
-    for `rotated` coordinates of a head (None: all); None: no rotation. neighbours: whether
-    coordinates 2j and 2j+1 are rotated together, and not j and j + half. gated: whether the
+    logits are divided by √d_h. cap: the cap of the logits, if above 0. rotary: the base of the
+    frequencies, for `rotated` coordinates of a head (None: all); None: no rotation. neighbours:
+    whether coordinates 2j and 2j+1 are rotated together, and not j and j + half. gated: whether the
     feed-forward map has a gate; alone: there is none. tied: whether a last map that is not stored
     is the transposed table of tokens.
     """

@@ -160,7 +160,7 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
 
 def random_blocks(draw: random.Random, d: int, n: int, whole: bool) -> list[Any]:
     """Blocks for tokens and queries of width d; n: the number of tokens, 0 if it differs."""
-    blocks, wide, tokens = [], d, d  # wide: of the query; tokens: of the tokens
+    blocks, wide, tokens = [], d, d  # widths of query and tokens
     for _ in range(draw.randint(1, 3)):
         ofs = ["query", *(["all"] if wide == tokens else [])]
         residual, width = draw.random() < 0.5, draw.randint(1, 3)

@@ -42,9 +42,9 @@ Backward = tuple[Array, Array, list[Array]]  # by rows, by tokens, by weights; N
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """softmax: the weights of logits (…, n), given how often each counts (None: once). relu: of an
-    array, with its slopes, 0 or 1. slope: λ, by which a softmax's derivatives are multiplied.
-    concatenate: of arrays along an axis."""
+    """softmax: the weights of logits (…, n), given how often each counts (None: once). relu: that
+    of an array, with its slopes, 0 or 1. slope: λ, by which a softmax's derivatives are multiplied.
+    concatenate: joins arrays along an axis."""
 
     softmax: Callable[[Array, Any], Array]
     relu: Callable[[Array], tuple[Array, Array]]

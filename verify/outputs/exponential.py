@@ -20,7 +20,7 @@ off by at most 0.347 · 1.7U + U · 0.347 · 1.2 ≤ 1.01U; relative to e^r - 1 
     1 / (1 + e^-x)                 3.2U + U + U: at most 5.3U.
     tanh |x| = -m / (2 + m)        with m = e^(-2|x|) - 1: m is off by 6U, 2 + m by less than 7U,
                                    and the quotient by U: at most 14U.
-Each bound leaves room for products of errors. Where x is below -700, numbers below 2^-1000 are off
+Each bound leaves room for products of errors. If x is below -700, numbers below 2^-1000 are off
 by at most that.
 """
 

@@ -128,7 +128,7 @@ class Format:
         return x if isinstance(x, Floats) else self.stored([x])
 
     def column(self, numbers: Sequence[Any]) -> Floats:
-        """Numbers one below the other, in two dimensions."""
+        """The numbers stacked in a column, in two dimensions."""
         if not any(isinstance(x, Floats) for x in numbers):
             return self.stored(numbers, len(numbers))
         some = [self.number(x) for x in numbers]

@@ -49,7 +49,7 @@ Box = list[tuple[int, ...]]  # for each place the symbols that may be there
 class Cases:
     """A network in the situations of a domain, with `width` letters fixed (None: all).
 
-    embedding, positions: of the token sequences. Arithmetic: balls. Source: ours, above.
+    embedding, positions: those of the token sequences. Arithmetic: balls. Source: ours, above.
     """
 
     domain: Transducer

@@ -43,8 +43,8 @@ class Generates:
     answer.
 
     domain: a `Transducer`; its symbols are rows of the embedding of the data, which are token
-    sequences. width: of the situations, in letters; None: every input is tried. rests_on: steps of
-    the construction that say why these answers are right. It is not the first claim of a
+    sequences. width: that of the situations, in letters; None: every input is tried. rests_on:
+    steps of the construction that say why these answers are right. It is not the first claim of a
     construction; after `Nearest`, the certificate holds both claims if the hulls of open places
     suffice. Arithmetic: balls. Raises InputError for other widths, and if the data are not
     sequences, or the network does not have one output for each symbol. Source: at the head of

@@ -26,7 +26,7 @@ def explain(
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words.
 
-    For a data set: its sizes, and the SHA-256 by which reports and certificates name it.
+    A data set gives its sizes, and the SHA-256 by which reports and certificates name it.
     """
     from attncert.constructions.data.loading import bundled
     from attncert.reports.certificate.explain import data_text, explain, text

@@ -40,7 +40,7 @@ OPEN = "; open: given-labels"
 
 @dataclass(frozen=True)
 class Case:
-    """name: of `attncert audit`'s data, or of others. lines: by run, with its options."""
+    """name: that of data of `attncert audit`, or of others. lines: by run, with its options."""
 
     name: str
     lines: Mapping[str, str]

@@ -132,7 +132,7 @@ def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
 def test_memory_of_a_block_is_counted(sizes: tuple[int, int, int, int], tmp_path: Path) -> None:
     """All weights of its examples are held at once, and all its rows."""
     path = written(alike(*sizes), tmp_path)
-    assert fast.check_file(path).status == "wrong"  # what is imported first is not the file's
+    assert fast.check_file(path).status == "wrong"  # imports would count, too
     tracemalloc.start()
     fast.check_file(path)
     _, peak = tracemalloc.get_traced_memory()

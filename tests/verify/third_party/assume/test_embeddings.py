@@ -98,7 +98,7 @@ BASES = [10_000.0, 2.0, 1 + 2.0**-52, 1.0, 1 - 2.0**-53, 0.5, 1 / 9, 2.0**-40]
 
 
 def rank(width: int, base: float) -> int:
-    """docs/models-and-layers.md: of this many positions, the first are independent."""
+    """The number of first positions that are independent (docs/models-and-layers.md)."""
     return 0 if width == 1 else min(width, 2) if base == 1 else width
 
 
