@@ -3,7 +3,8 @@
 **ReLU blocks.** x + B relu(A x + a) + b is a group of two feed-forward blocks. The signs of A x + a
 must not depend on softmax weights (`verify/depth/signs.py`). So the values of the layers before are
 divided by SMALL, and each a puts the threshold of its unit into a wide gap between the values of
-A x near their median.
+A x. A unit with one sign on all tokens adds fewer dimensions (docs/depth.md), so both tokens and
+queries are divided as evenly as such gaps allow, by the best of CHOICE times as many units.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ BOUND = 9  # the largest entry
 _ZERO_BOUND = 999  # the largest entry of a last layer whose outputs are 0
 
 SMALL = 2**40  # the divisor of the values of layers before a ReLU block
+CHOICE = 4  # times as many units are drawn as are used
+_WIDE = 2**-10  # the width of a gap for a threshold, as a part of the widest
 
 
 def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
@@ -43,7 +46,8 @@ def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
         return fmpq_mat(rows, columns, (signs * rng.integers(1, BOUND + 1, len(signs))).tolist())
 
     d, w, v, units = data.d, shape.head_width, shape.value_width, shape.feed_forward
-    blocks, states = list[Block](), _vectors(data)
+    blocks = list[Block]()
+    states = [data.contexts.floats().reshape(-1, d), data.queries.floats()]
     for layer in range(1, shape.layers + 1):
         last = layer == shape.layers
         heads = tuple(Head(draw(d, w), draw(d, w), draw(d, v)) for _ in range(shape.heads))
@@ -51,34 +55,35 @@ def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
         output = output / SMALL if units and not last else output
         blocks.append(Attention(heads, output, of="query" if last else "all", residual=not last))
         if units and not last:
-            block = _feed_forward(states, draw(d, units), draw(units, d), draw(1, d))
+            block = _feed_forward(states, draw(d, CHOICE * units), draw(units, d), draw(1, d))
             blocks.append(block)
-            states = _after(states, block)
+            states = [_after(some, block) for some in states]
     return Network(tuple(blocks))
 
 
-def _vectors(data: Dataset) -> FloatArray:
-    """All tokens and queries, rounded."""
-    tokens, queries = data.contexts.floats(), data.queries.floats()
-    return np.concatenate([tokens.reshape(-1, data.d), queries])
-
-
-def _feed_forward(states: FloatArray, A: fmpq_mat, B: fmpq_mat, b: fmpq_mat) -> Group:
-    sums = np.sort(states @ _floats(A), axis=0)
-    a = [fmpq(*_threshold(column).as_integer_ratio()) for column in sums.T]
-    hidden = FeedForward(A, fmpq_mat(1, len(a), a), of="all", activation="relu")
+def _feed_forward(states: list[FloatArray], A: fmpq_mat, B: fmpq_mat, b: fmpq_mat) -> Group:
+    """A: columns of which as many are taken as B has rows."""
+    tokens, queries = (some @ _floats(A) for some in states)
+    found = [_threshold(*pair) for pair in zip(tokens.T, queries.T, strict=True)]
+    order = sorted(range(len(found)), key=lambda k: -found[k][0])[: B.nrows()]
+    columns = fmpq_mat([[row[k] for k in order] for row in A.tolist()])
+    a = [fmpq(*found[k][1].as_integer_ratio()) for k in order]
+    hidden = FeedForward(columns, fmpq_mat(1, len(a), a), of="all", activation="relu")
     return Group((hidden, FeedForward(B, b, of="all")), of="all", residual=True)
 
 
-def _threshold(values: FloatArray) -> Fraction:
-    """Minus a number between sorted values: gaps count by their width and by how many values are on
-    the shorter side."""
-    places = np.arange(1, len(values))
-    worth = np.diff(values) * np.minimum(places, len(values) - places)
-    if not worth.any():
-        return Fraction(1) - Fraction(values[0])
+def _threshold(*groups: FloatArray) -> tuple[float, Fraction]:
+    """Minus a number in a wide gap between the values, and how evenly it divides the groups."""
+    values = np.unique(np.concatenate(groups))
+    if len(values) == 1:
+        return 0.0, Fraction(1) - Fraction(values[0])
+    worth = (np.diff(values) >= _WIDE * np.diff(values).max()).astype(float)
+    for group in groups:
+        below = np.searchsorted(np.sort(group), values[:-1], side="right")
+        worth *= 1 + np.minimum(below, len(group) - below)
     k = int(worth.argmax())
-    return -Fraction((values[k] + values[k + 1]) / 2).limit_denominator(10**6)
+    middle = Fraction((values[k] + values[k + 1]) / 2)
+    return float(worth[k]), -middle.limit_denominator(10**6)
 
 
 def _after(states: FloatArray, block: Group) -> FloatArray:
