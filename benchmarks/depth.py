@@ -41,7 +41,7 @@ def rows(names: Sequence[str]) -> list[dict[str, Any]]:
         data = by_class(load(name))
         spans = DeepSpans.of(data)
         for layers in LAYERS:
-            heads = spans.fewest_heads(data.T, layers, 1, 1)
+            heads = spans.fewest_heads(layers, 1, 1)
             shape = Architecture(layers, heads, 1, 1)
             start = time.process_time()
             rank = deep_rank(data, draw_network(data, shape))

@@ -29,7 +29,7 @@ def rows(dry: bool) -> list[Row]:
 def ranked(T: int, n: int, d: int, device: str) -> dict[str, Any]:
     """The layers with the fewest heads of width 1 whose bound reaches all labels."""
     data = generators.random(T=T, n=n, d=d, shared=False, seed=1)
-    shape = Architecture(2, DeepSpans.of(data).fewest_heads(T, 2, 1, 1), 1, 1)
+    shape = Architecture(2, DeepSpans.of(data).fewest_heads(2, 1, 1), 1, 1)
     network = draw_network(data, shape)
     job = lambda: deep_rank(data, network, xp=namespace(device))  # noqa: E731
     found, times = timed(job, 1 if device == "GPU" and T < 5000 else 0)

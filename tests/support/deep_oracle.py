@@ -1,13 +1,13 @@
 """Ranks of random deep networks by forward mode, with code that is independent of the project's.
 
 Tangents of all weights are carried along, in int64 modulo a tower of primes below 2^31
-(docs/depth.md, section 2). `python tests/support/deep_oracle.py 10000` compares the ranks with the
-law of that page.
+(docs/depth.md, section 2). `benchmarks/depth_attack.py` compares the ranks with the law of that
+page.
 """
 
 from __future__ import annotations
 
-import sys
+from functools import cache
 from itertools import count
 
 import numpy as np
@@ -17,6 +17,7 @@ def prime(p: int) -> bool:
     return p > 1 and all(p % q for q in range(2, int(p**0.5) + 1))
 
 
+@cache
 def tower(levels: int, start: int) -> list[int]:
     """The primes from p_0 on: p_k = 2 p_(k+1) + 1, and the last is 3 mod 4."""
     for last in count(start | 1, 2):
@@ -37,11 +38,8 @@ def power(base: int, exponents: np.ndarray, p: int) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
-    """a @ b modulo p < 2^31, a term at a time."""
-    total = 0
-    for k in range(a.shape[-1]):
-        total = (total + a[..., :, k, None] * b[..., k, None, :]) % p
-    return total
+    """a @ b modulo p < 2^29, for at most 16 terms."""
+    return a @ b % p
 
 
 class Vanished(Exception):
@@ -155,46 +153,67 @@ def _layer(states, layer, offsets, total, chain, slope, *, last):  # type: ignor
     return [state + made for state, made in zip(states, sums, strict=False)]
 
 
-def law(layers: int, heads: int, d: int, w: int, v: int) -> int:
-    """N_L for scalar labels, and sequences in general position."""
-    rho, readers = min(w, d), heads * (2 * w + 1)
-    total = heads * (rho * (2 * d - rho) + d)
-    for _ in range(layers - 1):
-        read = min(d, readers)
-        value = min(v, d, read)
-        total += heads * (rho * (2 * d - rho) + value * (d + read - value))
-        readers += heads * (2 * w + v)
+def law(
+    layers: int, heads: int, d: int, w: int, v: int, spans: tuple[int, ...] | None = None
+) -> int:
+    """N_L for scalar labels. spans: dimensions of all vectors, and of the differences of tokens,
+    the rows that attend and the tokens; None: d each."""
+    vectors, *first = spans or (d,) * 4
+    total, read, columns = 0, 1, 0
+    for layer in reversed(range(layers)):
+        before = min(d, vectors + layer * heads * v)
+        a, q, t = (before,) * 3 if layer else first
+        rho, value = min(w, a, q), min(v, t, read)
+        total += heads * (rho * (a + q - rho) + value * (t + read - value))
+        columns += heads * (2 * w + min(v, read))
+        read = min(d, columns)
     return total
 
 
-def case(seed: int) -> tuple[tuple[int, ...], int, int]:
+def spans_of(tokens: np.ndarray, layers: int) -> tuple[int, ...]:
+    d = tokens.shape[2]
+    differences = tokens[:, 1:] - tokens[:, :1]
+    attending = tokens if layers > 1 else tokens[:, -1]
+    return tuple(
+        rank(some.reshape(-1, d), 2**31 - 1) for some in (tokens, differences, attending, tokens)
+    )
+
+
+def sizes_of(rng: np.random.Generator, most: int) -> tuple[int, ...]:
+    """L, H, d, w and v with N_L up to `most`."""
+    while True:
+        layers, heads, w, v = (int(rng.integers(1, top + 1)) for top in (4, 3, 3, 5))
+        d = int(rng.integers(2, 11))
+        if law(layers, heads, d, w, v) <= most:
+            return layers, heads, d, w, v
+
+
+def special(rng: np.random.Generator, tokens: np.ndarray) -> None:
+    """Tokens before the last are shared, those of few examples are repeated, or all vectors lie in
+    a subspace."""
+    kind = rng.integers(3)
+    if kind == 0:
+        tokens[:, :-1] = tokens[:1, :-1]
+    elif kind == 1:
+        tokens[:, :-1] = tokens[rng.integers(0, 3, len(tokens)), :-1]
+    else:
+        tokens[..., -1] = tokens[..., 0]
+
+
+def case(seed: int, *, most: int = 70, generic: bool = True) -> tuple[tuple[int, ...], int, int]:
     """Sizes, the rank of the Jacobian for a few examples more than the law, and the law."""
     rng = np.random.default_rng([2024, seed])
-    while True:
-        layers, heads, d = (int(rng.integers(1, top + 1)) for top in (4, 3, 5))
-        w, v = (int(rng.integers(1, top + 1)) for top in (3, 4))
-        promised = law(layers, heads, d, w, v)
-        if d > 1 and promised <= 70:
-            break
+    sizes = sizes_of(rng, most)
     n = int(rng.integers(2, 6))
-    tokens = rng.integers(-50, 51, (promised + 3, n, d))
-    net = weights(rng, (layers, heads, d, w, v))
+    tokens = rng.integers(-50, 51, (law(*sizes) + 3, n, sizes[2]))
+    if not generic:
+        special(rng, tokens)
+    net = weights(rng, sizes)
     while True:
-        chain = tower(layers, int(rng.integers(500_000, 1_000_000)))
+        chain = tower(sizes[0], 500_000 + 50_000 * int(rng.integers(10)))
         try:
             table = jacobian(tokens, net, chain)
         except Vanished:
             continue
-        return (layers, heads, d, w, v, n), rank(table, chain[0]), promised
-
-
-if __name__ == "__main__":
-    cases = int(sys.argv[1])
-    begin = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    below, above = [], []
-    for seed in range(begin, begin + cases):
-        sizes, found, promised = case(seed)
-        if found != promised:
-            (above if found > promised else below).append((seed, sizes, found, promised))
-            print("differs", seed, sizes, found, promised, flush=True)
-    print(f"{cases} networks: {len(below)} below the law, {len(above)} above it")
+        found = rank(table, chain[0])
+        return (*sizes, n), found, law(*sizes, spans_of(tokens, sizes[0]))

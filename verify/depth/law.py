@@ -3,13 +3,13 @@ r"""The maximum number of labels that L layers of attention can carry: the dimen
 
 Layers 1 … L-1 add to every token and to the query Σ_h Σ_i σ_i (V_hO_h)ᵀx_i, with a skip
 connection; layer L reads out at the query, with m outputs. Head h has M_h = K_hQ_hᵀ of rank at most
-w, and W_h = V_hO_h of rank at most v. A layer is *read* by the later ones through the columns of
-their K, Q and V, and by the output. Let
+w, and W_h = V_hO_h of rank at most v. What leaves a layer is *read* by the later ones through the
+columns of their K and Q, and of W_h on the directions that are read after them. Let
 
     s_l = min(d, s + (l-1) H v)   the dimension of a space that holds all vectors before layer l: s
                                   of the data, and the rows of the O_h of the layers before;
-    r_l = min(d, R_l)             the directions that read layer l < L: R_l has H(2w + min(v, m))
-                                  for layer L and H(2w + v) for each layer between; r_L = m;
+    r_l = min(d, R_l)             the directions that read layer l < L; r_L = m. R_L = 0, and
+                                  R_(l-1) = R_l + H(2w + min(v, r_l));
     a_1, q_1, t_1                 the spans of differences of tokens of one context, of the rows
                                   that attend (queries alone if L = 1), of the tokens; s_l for all
                                   three from l = 2 on.
@@ -46,6 +46,28 @@ if that layer is the last. Otherwise the skip connection makes it another common
 moves the sums of unit i of the next block by A_i·c', as its bias a_i does, and what leaves the
 block by c', as its bias b does: derivatives that are counted with that block. ∎
 
+**Data in a subspace.** Without ReLU blocks, J has rank at most N_L - Σ_{l<L} (s_(l+1) - s_l) r_l if
+s and t_1 are at least w and v.
+
+*Proof.* The rank is largest at generic weights. Let G be linear, with xG = 0 for all vectors x of
+the data. Replace the O_h of layers l < L by O_h(1 + G), and K, Q, V of later layers by (1 + G)⁻¹K,
+…: vectors after a layer are multiplied by 1 + G, and no output changes. So J is 0 on the tangents
+that the G make in the N_L dimensions. They are 0 if M_hG and W_hG - GW_h do not change what layers
+l ≥ 2 see, nor W_hG what is read of layer 1: GM_h + M_hGᵀ = 0 on the vectors before l, with those of
+the data on one side, says GK_h = GQ_h = 0, as s ≥ w; in the same way W_hG = 0 and GW_h = 0. Hence G
+maps the s_l dimensions before each layer l ≥ 2 to 0 on the r_(l-1) directions that read them: these
+are Σ (s_l - s_(l-1)) r_(l-1) independent conditions. ∎
+
+**One context for all examples, the query apart** (no ReLU blocks). Layer l has the same n tokens
+X_l for all. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on Σ_h of a row of
+X_lW_h, as in one layer (`constructions/given/law.py`) with a = n - 1, b = 1, queries that span d' =
+min(d, d'_1 + (l-1)Hv), and as labels the min(d, (L-l)H min(w, n-1)) directions that read the query.
+Changes of X_l are changes of the left factors of these products. So J has rank at most the sum of
+these N; if n - 1, t_1 ≥ w, v, again less by d'_(l+1) - d'_l times the directions, l < L.
+
+**Narrow values.** The T×m outputs are a product of a T×Hv matrix and the O_h of layer L. If k = H v
+is less than T and m, then rank J ≤ k(T + m - k) too, the dimension of {A O + V B} once more.
+
 So for T·m > N_L almost no labelling is output by any weights (Sard, as for one layer). That N_L is
 reached is proved on given data by a rank modulo a prime (`ranks.py`).
 """
@@ -53,12 +75,12 @@ reached is proved on given data by a rank modulo a prime (`ranks.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.given.law import span_of, spans
+from attncert.constructions.given.law import Spans, span_of, spans
 from attncert.verify.claims.words import counted, sized
 
 
@@ -98,7 +120,8 @@ class Architecture:
 
 @dataclass(frozen=True)
 class DeepSpans:
-    """width: d. vectors, tokens, differences, queries: dimensions of their spans. labels: m."""
+    """width: d. vectors, tokens, differences, queries: dimensions of their spans. labels: m.
+    examples: T. context: the number of tokens of a context that all examples share, or 0."""
 
     width: int
     vectors: int
@@ -106,6 +129,8 @@ class DeepSpans:
     differences: int
     queries: int
     labels: int
+    examples: int
+    context: int = 0
 
     @classmethod
     def of(cls, data: Dataset) -> DeepSpans:
@@ -113,7 +138,8 @@ class DeepSpans:
 
         >>> from attncert.constructions.data.generators import random
         >>> DeepSpans.of(random(T=6, n=2, d=3, seed=1))
-        DeepSpans(width=3, vectors=3, tokens=3, differences=3, queries=3, labels=1)
+        DeepSpans(width=3, vectors=3, tokens=3, differences=3, queries=3, labels=1, examples=6, \
+context=0)
         """
         some = spans(data)
         tokens, queries = data.contexts.numerators, data.queries.numerators
@@ -125,31 +151,41 @@ class DeepSpans:
             some.differences,
             some.queries,
             data.m,
+            data.T,
+            data.n if data.shared else 0,
         )
 
     def bound(self, shape: Architecture) -> int:
-        """N_L.
+        """The largest rank that J can have: N_L, or less if the last values are narrow.
 
-        >>> digits = DeepSpans(16, 16, 16, 16, 16, 1)
+        >>> digits = DeepSpans(16, 16, 16, 16, 16, 1, 1782)
         >>> [digits.bound(Architecture(L, 1, 1, 1)) for L in (1, 2, 3)]
         [47, 96, 148]
         >>> digits.bound(Architecture(2, 1, 1, 1, 4))
         178
+        >>> digits.bound(Architecture(3, 1, 1, 4))  # r_2 = 3, so R_1 is 3 + 2 + 3
+        237
         """
         total = sum(self._layer(shape, layer) for layer in range(1, shape.layers + 1))
         if shape.feed_forward:
             total += sum(self._feed_forward(shape, layer) for layer in range(1, shape.layers))
+        else:
+            total -= self._unseen(shape)
+            total = min(total, self._shared(shape)) if self.context else total
+        k = shape.heads * shape.value_width
+        if k < min(self.examples, self.labels):
+            return min(total, k * (self.examples + self.labels - k))
         return total
 
-    def fewest_heads(self, examples: int, layers: int, head_width: int, value_width: int) -> int:
-        """The least H with N_L >= T·m.
+    def fewest_heads(self, layers: int, head_width: int, value_width: int) -> int:
+        """The least H for which J can have rank T·m.
 
-        >>> DeepSpans(16, 16, 16, 16, 16, 1).fewest_heads(1782, 2, 1, 1)
+        >>> DeepSpans(16, 16, 16, 16, 16, 1, 1782).fewest_heads(2, 1, 1)
         17
         """
         for heads in count(1):
             shape = Architecture(layers, heads, head_width, value_width)
-            if self.bound(shape) >= examples * self.labels:
+            if self.bound(shape) >= self.examples * self.labels:
                 return heads
         raise AssertionError
 
@@ -161,10 +197,18 @@ class DeepSpans:
 
     def _readers(self, shape: Architecture, layer: int) -> int:
         """The columns that read what leaves layer l and its ReLU block."""
-        each, W = 2 * shape.heads * shape.head_width, shape.feed_forward
-        values = shape.heads * shape.value_width
-        last = each + shape.heads * min(shape.value_width, self.labels)
-        return last + (shape.layers - 1 - layer) * (each + values + W)
+        if layer == shape.layers:
+            return 0
+        after = layer + 1
+        units = shape.feed_forward if after < shape.layers else 0
+        each = 2 * shape.head_width + min(shape.value_width, self._read(shape, after))
+        return shape.heads * each + units + self._readers(shape, after)
+
+    def _read(self, shape: Architecture, layer: int) -> int:
+        """r_l: the directions that read what a layer adds."""
+        if layer == shape.layers:
+            return self.labels
+        return min(self.width, self._readers(shape, layer) + shape.feed_forward)
 
     def _feed_forward(self, shape: Architecture, layer: int) -> int:
         """What the ReLU block after a layer adds."""
@@ -175,12 +219,32 @@ class DeepSpans:
         bias = min(self.width, shape.heads * shape.head_width + outputs)
         return shape.feed_forward * (before + read) + bias
 
+    def _unseen(self, shape: Architecture) -> int:
+        """What maps that fix the data take away."""
+        if min(self.vectors, self.tokens) < max(shape.head_width, shape.value_width):
+            return 0
+        before = [self.before(shape, layer) for layer in range(1, shape.layers + 1)]
+        steps = enumerate(pairwise(before), 1)
+        return sum((more - less) * self._read(shape, k) for k, (less, more) in steps)
+
+    def _shared(self, shape: Architecture) -> int:
+        """The bound for one context that all examples share."""
+        H, w, v, L = shape.heads, shape.head_width, shape.value_width, shape.layers
+        others = self.context - 1
+        tokens, total = (self.differences, self.tokens - self.differences), 0
+        for layer in range(1, L + 1):
+            read = min(self.width, (L - layer) * H * min(w, others)) if layer < L else self.labels
+            asking = min(self.width, self.queries + (layer - 1) * H * v)
+            total += Spans(*tokens, asking, read).bound(H, w, v)
+            if layer < L and min(others, self.tokens) >= max(w, v):
+                total -= (min(self.width, asking + H * v) - asking) * read
+            tokens = others, 1
+        return total
+
     def _layer(self, shape: Architecture, layer: int) -> int:
         """The layer's term of the sum."""
         H, w, v, L = shape.heads, shape.head_width, shape.value_width, shape.layers
-        read = self.labels
-        if layer < L:
-            read = min(self.width, self._readers(shape, layer) + shape.feed_forward)
+        read = self._read(shape, layer)
         a = q = t = self.before(shape, layer)
         if layer == 1:
             a, q, t = self.differences, self.vectors if L > 1 else self.queries, self.tokens

@@ -30,13 +30,12 @@ class DeepLaw:
     latter."""
 
     layers: int
-    examples: int
     spans: DeepSpans
     one: Law
 
     @classmethod
     def of(cls, data: Dataset, layers: int) -> DeepLaw:
-        return cls(layers, data.T, DeepSpans.of(data), law(data))
+        return cls(layers, DeepSpans.of(data), law(data))
 
     @property
     def whole(self) -> Spans:
@@ -50,7 +49,7 @@ class DeepLaw:
         return self.spans.bound(Architecture(self.layers, heads, head_width, value_width))
 
     def fewest_heads(self, head_width: int, value_width: int) -> int | None:
-        return self.spans.fewest_heads(self.examples, self.layers, head_width, value_width)
+        return self.spans.fewest_heads(self.layers, head_width, value_width)
 
 
 def descend_deep(
