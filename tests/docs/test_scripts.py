@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 SMALLEST = {
     "benchmarks/depth.py": "--quick --out OUT",
+    "benchmarks/depth_attack.py": "20 --out OUT",
     "benchmarks/digits.py": "--up-to 25 --out OUT",
     "benchmarks/every_labelling.py": "--quick --out OUT",
     "benchmarks/experiments.py": "--series one-hot --budget 1 --resume OUT",
