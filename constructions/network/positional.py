@@ -126,7 +126,6 @@ class GeneralAttention(Attention):
     def _scores(self, head: int, on: Arithmetic) -> Callable[[Any, Any, bool], Rows]:
         query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
         slope = None if self.slopes is None else on.matrix(self.slopes).entries()[head]
-        table = None if self.tables is None else on.matrix(self.tables[head]).tolist()
 
         def scores(queries: Any, context: Any, of_tokens: bool) -> Rows:
             places = places_of(queries, context, self.query_place, of_tokens=of_tokens)
@@ -145,19 +144,20 @@ class GeneralAttention(Attention):
             for place, row in zip(places, rows, strict=True):
                 if slope is not None:
                     row[:] = [x - slope * abs(place - token) for token, x in enumerate(row)]
-                if table is not None:
-                    self._require_place(place, len(row), head)
-                    row[:] = [x + y for x, y in zip(row, table[place], strict=False)]
+                if self.tables is not None:
+                    added = on.matrix([self._added(self.tables[head], place, len(row))]).entries()
+                    row[:] = [x + y for x, y in zip(row, added, strict=True)]
             return rows
 
         return scores
 
-    def _require_place(self, place: int, tokens: int, head: int) -> None:
-        assert self.tables is not None
-        rows, columns = int(self.tables[head].nrows()), int(self.tables[head].ncols())
-        if place >= rows or tokens > columns:
+    @staticmethod
+    def _added(table: fmpq_mat, place: int, tokens: int) -> list[fmpq]:
+        """The entries of a head's table for a vector at this place."""
+        if place >= table.nrows() or tokens > table.ncols():
             must = f"of a row {place} and a column {tokens - 1}, counted from 0"
-            raise InputError("tables", must, f"{rows} by {columns}")
+            raise InputError("tables", must, f"{table.nrows()} by {table.ncols()}")
+        return [table[place, token] for token in range(tokens)]
 
     def _prepared(
         self, vectors: Any, places: Sequence[int], gain: fmpq_mat | None, on: Arithmetic
