@@ -36,7 +36,7 @@ from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
 from attncert.verify.outputs.within import balls, exact_outputs
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
-MOST_OPEN = 10  # undecided situations after which no more are tried
+MOST_OPEN = 100  # undecided situations after which no more are tried
 _BATCH = 4096  # situations in a shard
 _HALVED, _ROUNDS = 3, 4  # places that are halved, and how often
 _MOST_BOXES = 1024  # boxes of one situation
@@ -290,7 +290,7 @@ def judged(shard: Shard, cases: Cases) -> Record:
     """The situations of a shard, numbered from its start. least: the number and a lower bound of
     the least lead, of those with leads above 0, or None. halved: whether places were halved. wrong:
     the number of a situation with an input whose lead is at most 0, or None. open: the numbers of
-    those that are not decided, up to MOST_OPEN."""
+    those that are not decided, up to MOST_OPEN; no places are halved after the first of them."""
     some, open_, halved = cases.situations(shard), list[int](), False
     lows = cases.lows(some)
     for t in np.flatnonzero(~(lows > 0)).tolist():
@@ -299,8 +299,9 @@ def judged(shard: Shard, cases: Cases) -> Record:
             lead, _ = cases.lead(some[t])
             if lead <= 0:
                 return {"least": None, "halved": halved, "wrong": t, "open": []}
-            low = lead if cases.width is None else cases.halved(some[t])
-            halved |= cases.width is not None
+            low = lead
+            if cases.width is not None:
+                halved, low = True, arb("-inf") if open_ else cases.halved(some[t])
         lows[t] = np.nextafter(float(low.lower()), -np.inf) if low > 0 else np.inf
         open_ += [] if low > 0 else [t]
         if len(open_) == MOST_OPEN:
