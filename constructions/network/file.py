@@ -60,7 +60,14 @@ def as_json(network: Network) -> list[dict[str, Any]]:
 
 def write_network(network: Network, path: str | os.PathLike[str]) -> None:
     """Write a network.json, which `attncert layer` and `prove --before` read. Exact. Raises
-    InputError if the file cannot be written. Source: docs/models-and-layers.md."""
+    InputError if the file cannot be written. Source: docs/models-and-layers.md.
+
+    >>> one = fmpq_mat([[1]])
+    >>> write_network(Network((FeedForward(one, one),)), "no/such/folder/network.json")
+    Traceback (most recent call last):
+    attncert.InputError: path: must be a file that can be written, not no/such/folder/network.json \
+(No such file or directory)
+    """
     with path_errors("path", "a file that can be written", path):
         Path(path).write_text(json.dumps({"network": as_json(network)}) + "\n")
 

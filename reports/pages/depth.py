@@ -55,7 +55,7 @@ def _row(answer: DepthCapacity, row: Row) -> dict[str, Any]:
         "notion": NAMES[row.about],
         "least": f"{row.serves[0]:,}",
         "most": f"{row.serves[1]:,}",
-        "needed": f"{needed:,}",
+        "needed": "no number is enough" if needed is None else f"{needed:,}",
         "enough": "not known" if enough is None else f"{enough:,}",
         "file": file_of(answer.certificates, row.about),
     }
@@ -64,13 +64,13 @@ def _row(answer: DepthCapacity, row: Row) -> dict[str, Any]:
 def _sentence(answer: DepthCapacity, row: Row) -> str:
     (least, most), (needed, enough) = row.serves, row.heads
     ends = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    labels, layers = counted(answer.labels, "label number"), counted(answer.shape.layers, "layer")
+    served = f"{NAMES[row.about].capitalize()}: {ends} of {labels}"
+    if needed is None:
+        return f"{served}; no number of heads in {layers} is enough for all."
     heads = f"{needed:,} or more heads" if enough is None else f"{needed:,} to {enough:,} heads"
     heads = counted(needed, "head") if needed == enough else heads
-    labels = counted(answer.labels, "label number")
-    return (
-        f"{NAMES[row.about].capitalize()}: {ends} of {labels}; all need "
-        f"{heads} in each of {counted(answer.shape.layers, 'layer')}."
-    )
+    return f"{served}; all need {heads} in each of {layers}."
 
 
 def _by_layers(answer: DepthCapacity) -> str:

@@ -82,10 +82,21 @@ def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:
     """All vectors are 0, so is every rank."""
     data = Dataset.of([[0, 0]], [[0, 0], [0, 0]], [1, 2])
     answer = capacity(data, Capacity(layers=2))
-    assert answer.rows[-1].serves[0] == 0 and answer.standing.value == "undecided"
+    assert answer.rows[-1].serves[0] == 0
+    assert answer.rows[-1].heads == (None, None)
+    answer.write(tmp_path / "report")
+    assert "no number is enough" in (tmp_path / "report" / "report.md").read_text()
 
 
 def test_narrow_values_are_counted_for_some_labellings_alone() -> None:
     data = random(T=4, n=2, d=3, seed=1, m=3)
     answer = capacity(data, Capacity(layers=2, value_width=1))
     assert [row.about.value for row in answer.rows] == ["some labellings"]
+
+
+def test_fit_of_data_that_no_number_of_heads_serves(tmp_path: Path) -> None:
+    """With one shared token the query has no effect."""
+    answer = fit(Dataset.of([[1, 2]], [[1, 0], [0, 1]], [1, 2]), Fit(layers=2))
+    answer.write(tmp_path / "out")
+    assert answer.standing.value != "proved"
+    assert "no number of heads" in (tmp_path / "out" / "report.md").read_text()

@@ -78,14 +78,14 @@ class Reached:
 @dataclass(frozen=True)
 class Row:
     """A notion of memorizing. serves: least and largest number of label numbers that H heads in
-    each layer serve. heads: heads in each layer: a lower bound for all labels, and a sufficient
-    number (None: not known).
+    each layer serve. heads: heads in each layer: a lower bound for all labels (None: no number is
+    enough), and a sufficient number (None: not known).
     """
 
     about: About
     claim: ids.ClaimId
     serves: tuple[int, int]
-    heads: tuple[int, int | None]
+    heads: tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class _Search:
 
     @property
     def shape(self) -> Architecture:
-        return self._shape(self.question.heads or self._needed(About.SOME_LABELLINGS))
+        return self._shape(self.question.heads or self._needed(About.SOME_LABELLINGS) or 1)
 
     def _shape(self, heads: int, layers: int | None = None) -> Architecture:
         question = self.question
@@ -246,7 +246,11 @@ class _Search:
 
     def _enough(self, about: About, of: str) -> Reached | None:
         """Weights that serve all labels, with the fewest heads found."""
-        least = self._fewest_at_zero() if of == AT_ZERO else self._needed(about)
+        least = self._needed(about)
+        if least is None:
+            return None
+        if of == AT_ZERO:
+            least = self._fewest_at_zero(least)
         step = max(1, least // 10)
         for heads in islice(count(least, step), _TRIES):
             reached = self._best(self._shape(heads), of, self._all(about))
@@ -286,11 +290,11 @@ class _Search:
         wide = self.spans.before(shape, shape.layers)
         return Spans(wide, 0, wide, self.data.m)
 
-    def _fewest_at_zero(self) -> int:
+    def _fewest_at_zero(self, needed: int) -> int:
         """The fewest heads whose best sets serve all labels (given-labels.md, Theorem 14); for
         labels of several numbers, twice the lower bound on the heads."""
         if self.data.m > 1:
-            return 2 * self._needed(About.EVERY_LABELLING)
+            return 2 * needed
 
         def worth(shape: Architecture) -> int:
             return most_examples(self._sizes(shape), shape.head_width, self._last(shape))
@@ -306,10 +310,11 @@ class _Search:
             return min(self.data.T, shape.heads * self.spans.before(shape, shape.layers))
         return min(self.labels, self.spans.bound(shape))
 
-    def _needed(self, about: About) -> int:
-        """The fewest heads in each layer that can serve all labels."""
-        return next(
-            heads for heads in count(1) if self._most(about, self._shape(heads)) >= self._all(about)
+    def _needed(self, about: About) -> int | None:
+        """The fewest heads in each layer that can serve all labels; None if no number can."""
+        return self.spans.fewest(
+            self.question.layers,
+            lambda heads: self._most(about, self._shape(heads)) >= self._all(about),
         )
 
     def rows(self, found: _Found) -> tuple[Row, ...]:

@@ -74,6 +74,7 @@ reached is proved on given data by a rank modulo a prime (`ranks.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count, pairwise
 
@@ -177,17 +178,24 @@ context=0)
             return min(total, k * (self.examples + self.labels - k))
         return total
 
-    def fewest_heads(self, layers: int, head_width: int, value_width: int) -> int:
-        """The least H for which J can have rank T·m.
+    def fewest_heads(self, layers: int, head_width: int, value_width: int) -> int | None:
+        """The least H for which J can have rank T·m; None if there is none.
 
         >>> DeepSpans(16, 16, 16, 16, 16, 1, 1782).fewest_heads(2, 1, 1)
         17
         """
-        for heads in count(1):
+
+        def enough(heads: int) -> bool:
             shape = Architecture(layers, heads, head_width, value_width)
-            if self.bound(shape) >= self.examples * self.labels:
-                return heads
-        raise AssertionError
+            return self.bound(shape) >= self.examples * self.labels
+
+        return self.fewest(layers, enough)
+
+    def fewest(self, layers: int, enough: Callable[[int], bool]) -> int | None:
+        """The least number of heads that is enough, or None. From d heads on every further head
+        adds to the bound, or none does: so `last` heads are enough if any number is."""
+        last = self.examples * self.labels + layers * self.width**2
+        return next(filter(enough, count(1))) if enough(last) else None
 
     def before(self, shape: Architecture, layer: int) -> int:
         """The largest dimension that the vectors before a layer can span."""
