@@ -188,7 +188,7 @@ def _since(start_: tuple[float, float]) -> dict[str, float]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The methods to 10⁻⁶, then the large layers, in processor seconds."""
+    """A table of the methods that are run to 10⁻⁶, then one of the large layers."""
     lines = []
     for row in result["to_1e-6"]["rows"]:
         runs = row.get("runs", [])

@@ -17,9 +17,9 @@ one token of sequences that differ as sets.
 
 1. Some unit v has |v·(x - x')| ≥ ‖x - x'‖ √(8/πd) / (|V|+1)² on V ∪ {0}. Here v is found by a
 search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b = max |v·x|.
-2. c a g ≥ 2 ln n + 3, so the logits of any token are so far apart. By 1 the scale
-   c = (2 ln n + 3)(|V|+1)⁴ πd / (8 ε r_min) is enough for unit v: the formula of the
-   paper, as recalled.
+2. c a g ≥ 2 ln n + 3, so the logits of any token are at least that far apart. By step 1 the
+   scale c = (2 ln n + 3)(|V|+1)⁴ πd / (8 ε r_min) is enough for unit v: this is the paper's
+   formula, quoted from memory.
 3. boltz(l) = Σ l_j softmax(l)_j separates sets of logits so far apart: for two that differ,
    |boltz(l) - boltz(l')| > (ln n)² e^(-2r), r = max |l| ≤ c b². The head's feature times c v·x is
    boltz: one token of two sequences gets features more than (ln n)² e^(-2r) / (c b) apart.

@@ -108,7 +108,7 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: H, default the fewest that the theorem allows (more, if only they admit a grouping).
+    heads: H, default the fewest that the theorem allows (more, if these admit no grouping).
     short_heads: short heads first (c = 0), which may place more than n - 1 examples each, then the
     proof's heads for the rest. False: only the proof's heads, in groups of n, n - 1, ....
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is

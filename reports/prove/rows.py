@@ -142,8 +142,8 @@ def heads(proof: Proof) -> tuple[Row, list[Row]]:
 
 
 def gaps(proof: Answer) -> list[Row]:
-    """Name, statement, level and reason of all that is not proved. Steps of several heads with the
-    same gap are one row."""
+    """The name, statement, level and reason of everything that is not proved. Steps of
+    several heads with the same gap are one row."""
     lines: dict[tuple[object, ...], list[Claim]] = {}
     for c in not_proved(proof):
         head = head_and_step(c.id)

@@ -114,7 +114,7 @@ def trained(name: str) -> str:
 
 @pytest.mark.parametrize("command", ASKED)
 def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
-    """Every sentence, and some picture; for compare the table, too."""
+    """Every sentence and at least one picture; for compare, the table too."""
     answer = ASKED[command]()
     said = report(answer).sentences
     assert str(answer).splitlines() == list(said)

@@ -161,7 +161,7 @@ def difference(network: Network, inputs: Any, outputs: Any, causal: bool) -> flo
 
 
 def _written(name: str) -> dict[str, Any]:
-    """What the file holds of a case; of its options, those that the table of libraries names."""
+    """What the file stores for a case, with only the options that the table of libraries names."""
     case = CASES[name]()
     compiled = hasattr(case.model, "model_config")
     arrays, config = (importing._compiled if compiled else importing._module)(case.model)

@@ -112,7 +112,7 @@ class Answer:
 
     @property
     def exit_status(self) -> int:
-        """0 if conclusion, proof and further claims all hold; 1 if one is refuted; else 3."""
+        """0 if the conclusion, the proof and further claims hold; 1 if one is refuted; else 3."""
         standings = [self.standing] + ([self.proof_standing] if self.proof_standing else [])
         standings += [self.trace.standing(claim.id) for claim in self.further]
         if all(standing.holds for standing in standings):

@@ -150,7 +150,7 @@ class Cases:
         return self._low(self._box(situation), situation.right)
 
     def halved(self, situation: Situation) -> arb:
-        """The same from halves of the places on which leads depend most."""
+        """The same bound, from halves of the symbols at the places on which leads depend most."""
         places, found = self._places[situation.place] * _ROUNDS, list[arb]()
         boxes = [(self._box(situation), places)]
         for _ in range(_MOST_BOXES):

@@ -106,7 +106,7 @@ def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
 
 
 def steers(shifts: list[int], bits: int) -> bool:
-    """One head and one example with these logits, by the checker."""
+    """Whether the checker finds one head with these logits of one example saturated."""
     claimed = SimpleNamespace(saturation=(bits, True))
     less = [k - min(shifts) for k in shifts]
     with patch.object(layer, "shifts", lambda *_: [([shifts], [1] * len(less), [less])]):

@@ -16,8 +16,8 @@ from attncert.verify.checker.reading import Table, dims
 def dataset(
     cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
 ) -> Dataset:
-    """The data set: contexts of different lengths are padded, and tokens that are one object become
-    one row, with their order."""
+    """The data set: contexts of different lengths are padded; tokens that are the same object
+    become one row, and their order is kept."""
     T, d, m = dims(cert, "examples width labels")
     shared = len(contexts.rows) < T
     pairs = [(E, range(len(E))) if shared else in_order(E) for E in contexts.rows]

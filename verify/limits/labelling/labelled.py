@@ -70,7 +70,7 @@ class Labelling:
 
     @property
     def heads(self) -> int | None:
-        """A number of heads that serves each labelling; None if not known."""
+        """A number of heads that suffices for every labelling; None if not known."""
         return self.zero.heads if self.zero is not None and self.proved else None
 
 

@@ -12,8 +12,8 @@ Nothing here depends on the size of k:
 2. **Powers** of two come from two tables, 2^k = 2^(4096 a) 2^b.
 3. **Fewer columns** (optional): every head's d columns are multiplied by one random d×c matrix.
    Independent rows of the product are independent rows of Z. If contexts are shared, a block of Z
-   is (weights)(E) with E of n rows, so c >= n keeps its rank, up to bad luck of order 1/p; and the
-   product is formed once, for E.
+   is (weights)(E), and E has n rows, so c >= n keeps its rank, except with a probability of order
+   1/p; and the product is formed once, for E.
 
 The columns of the heads are interleaved, so that the first columns belong to all heads: there a
 block of examples finds its pivots at once (`streaming.py`). Z is multiplied by the common

@@ -30,7 +30,7 @@ from attncert.verify.outputs.rounding import FORMATS
 from attncert.verify.third_party.layer.mask import Recorded
 
 _TIMES = 8  # a factor to allow for libraries that add in another order
-_PART = 0.05  # the largest error taken for rounding, as a part of the largest output
+_PART = 0.05  # the largest error taken for rounding, as a fraction of the largest output
 _BITS = 128
 _SCALED = {
     "none": "logits that are not divided",
