@@ -19,10 +19,17 @@ from attncert.constructions.weights.libraries import LIBRARIES, library
 NEEDS = {"TransformerLens": "transformer_lens", "tracr": "tracr"}
 
 
+def _require(case: str) -> None:
+    """Skip if a library that the case needs is missing."""
+    kind = case.split(",")[0]
+    for module in (NEEDS.get(kind, "transformers"), *(() if kind == "tracr" else ("torch",))):
+        pytest.importorskip(module, exc_type=ImportError)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_network_outputs_what_the_library_computes(name: str, tmp_path: Path) -> None:
     """It is read from the model and, for transformers, from its folder."""
-    pytest.importorskip(NEEDS.get(name.split(",")[0], "transformers"), exc_type=ImportError)
+    _require(name)
     case = CASES[name]()
     found = attncert.network_of(case.model)
     assert difference(found, case.inputs, case.outputs, case.causal) < 2e-6
@@ -81,7 +88,7 @@ HARMLESS = {
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "mistral", "qwen2", "qwen3"])
 def test_no_option_of_a_layer_is_left_out(name: str) -> None:
     """Each option that the source of a layer uses is read, plain, shown by arrays, or harmless."""
-    pytest.importorskip("transformers")
+    _require(name)
     model, row = of_transformers(name, **PLAIN.get(name, {})).model, library({"model_type": name})
     assert row is not None and row in LIBRARIES
     known = {*row.options.values(), *row.plain} | HARMLESS

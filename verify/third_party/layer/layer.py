@@ -98,10 +98,13 @@ def layer(
     """
     question = question or LayerQuestion()
     stored = _stored(weights, question)
+    no_mask = "left out for a network, whose blocks have their own"
+    if isinstance(stored, Network) and (mask is not None or question.mask == "causal"):
+        raise InputError("mask", no_mask, "given")
     examples, recorded, masked = _examples(data, question, mask)
     if isinstance(stored, Network):
         if masked and recorded is None:
-            raise InputError("mask", "left out for a network, whose blocks have their own", "given")
+            raise InputError("mask", no_mask, "given")
         reading = read_network(stored, examples, recorded)
         return given_network(stored, examples, question, reading)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
