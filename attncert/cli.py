@@ -74,7 +74,17 @@ def process() -> NoReturn:
     status = main() if not _foreign(sys.argv) else _watched()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.freeze()  # no last garbage collection, which takes 0.2 s
+    _drop_unwritten()
     sys.exit(status)
+
+
+def _drop_unwritten() -> None:
+    """Discard what stderr cannot take. Python would try again at its end, and exit with 120."""
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _foreign(words: list[str]) -> bool:

@@ -86,12 +86,13 @@ def test_an_installation_with_parts_missing_gives_no_answer(
     assert found.stderr.count("\n") == 1 and "ImportError: left out" in found.stderr
 
 
+@pytest.mark.parametrize("setting", ["-u PYTHONUNBUFFERED", "PYTHONUNBUFFERED=1"])
 @pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-"])
 @pytest.mark.parametrize(("words", "status"), [("check nowhere", 2), ("--help", 0)])
 def test_a_status_does_not_depend_on_where_the_line_goes(
-    stderr: str, words: str, status: int
+    setting: str, stderr: str, words: str, status: int
 ) -> None:
-    command = f"{sys.executable} -m attncert {words} {stderr}"
+    command = f"env {setting} {sys.executable} -m attncert {words} {stderr}"
     assert subprocess.run(["bash", "-c", command], capture_output=True).returncode == status
 
 
