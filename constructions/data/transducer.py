@@ -134,10 +134,8 @@ class Transducer:
         window = self._window(place, width)
         first, letters = window.start, self.letters[window]
         rests = {tuple(some[k] for some in self.letters[window.stop :]) for k in (0, -1)}
-        each, stop = (
-            math.prod(map(len, letters)),
-            self.count(place, width) if stop is None else stop,
-        )
+        each = math.prod(map(len, letters))
+        stop = self.count(place, width) if stop is None else stop
         for number, (state, before) in enumerate(self.reached[first].items()):
             low, high = (min(max(x - number * each, 0), each) for x in (start, stop))
             for read in islice(product(*letters), low, high):

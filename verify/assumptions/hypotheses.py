@@ -21,6 +21,7 @@ from attncert.constructions.construction import places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import HypothesisFails
+from attncert.constructions.exact.modular import row_reduced
 from attncert.constructions.exact.primes import PRIMES_31, PRIMES_FLOAT64
 from attncert.constructions.numerals import numeral
 from attncert.constructions.progress import StageProgress, silent
@@ -348,10 +349,9 @@ def _echelon(rows: FloatArray, p: int) -> tuple[IntArray, FloatArray]:
     """Pivot columns (r,) and the reduced rows (r, width), balanced mod p; compiled if large."""
     if rows.size >= _LARGE:
         return echelon(rows, p)
-    entries = np.mod(rows, p).astype(np.int64).ravel().tolist()
-    form, rank = nmod_mat(*rows.shape, entries, p).rref()
-    table = np.array([int(x) for x in form.entries()]).reshape(rows.shape)[:rank]
-    return (table != 0).argmax(axis=1), residues(table, p)
+    form, pivots = row_reduced(np.mod(rows, p), p)
+    table = np.array([int(x) for x in form.entries()]).reshape(rows.shape)[: len(pivots)]
+    return np.array(pivots, dtype=np.int64), residues(table, p)
 
 
 def _independent(rows: ExactArray) -> bool:
