@@ -28,7 +28,7 @@ _ZERO_BOUND = 999  # the largest entry of a last layer whose outputs are 0
 
 SMALL = 2**40  # the divisor of the values of layers before a ReLU block
 CHOICE = 4  # times as many units are drawn as are used
-_WIDE = 2**-10  # the width of a gap for a threshold, as a part of the widest
+_WIDE = 2**-10  # the width of a gap for a threshold, as a fraction of the widest
 
 
 def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:

@@ -66,7 +66,7 @@ class Generates:
             raise InputError("width", "a whole number above 0, or None", self.width)
 
     def concluded(self, views: Views) -> Concluded:
-        """The claims; undecided if balls leave a situation open."""
+        """The claims; undecided if ball arithmetic leaves a situation open."""
         start = time.perf_counter()
         cases = Cases.of(self.domain, self.width, views.network, views.data)
         records, known = _records(cases, views)

@@ -67,9 +67,9 @@ def read_claim(
 
 
 def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
-    """The same claim about a network of another library. Rounding is what the model of
-    `verify/outputs/rounding.py` allows, but at most a part of the largest output: its bounds are
-    wide for short formats. None for blocks that were stated."""
+    """The same claim about a network of another library; None if its blocks were stated, not read
+    from a model. Rounding is what the model of `verify/outputs/rounding.py` allows, but at most a
+    fraction of the largest output: its bounds are wide for short formats."""
     if recorded is not None:
         machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
         try:
