@@ -49,13 +49,21 @@ def test_relu_units_stand_between_layers(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_a_law_that_is_not_reached_is_undecided() -> None:
-    """Tokens are shared and the query is not one of them: tokens never depend on the example."""
+    """The bound for a shared context leaves out ReLU blocks, so that here it is too large."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)
-    answer = capacity(data, Capacity(layers=2, heads=1))
+    answer = capacity(data, Capacity(layers=2, heads=1, feed_forward=2))
     assert isinstance(answer, DepthCapacity)
     least, most = answer.rows[-1].serves
     assert least < most == answer.spans.bound(answer.shape)
     assert answer.standing.value == "undecided" and answer.exit_status == 3
+
+
+def test_a_shared_context_reaches_its_own_bound() -> None:
+    """Tokens are shared and the query is not one of them: tokens never depend on the example."""
+    data = random(T=30, n=2, d=3, seed=1, shared=True)
+    answer = capacity(data, Capacity(layers=2, heads=1))
+    assert answer.rows[-1].serves == (10, 10)
+    assert answer.standing.value == "argued" and answer.exit_status == 0
 
 
 def test_more_labels_than_two_layers_have() -> None:
