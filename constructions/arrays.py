@@ -8,10 +8,10 @@
     ObjectArray   Python integers or rationals, one by one
     IntegerArray  integers of any size: an integer dtype if they fit (int64 in arithmetic), else
                   Python integers; `dtype` shows which
-    ResidueArray  residues held in float32 or float64, by the size of the prime
+    ResidueArray  residues held in float32 or float64, depending on the size of the prime
     AnyArray      any dtype
 
-Type checkers distinguish the first six. The last three are the same type to them.
+Type checkers distinguish the first six. They treat the last three as one type.
 """
 
 from __future__ import annotations

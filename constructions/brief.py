@@ -1,4 +1,4 @@
-"""Representations of records in one short line."""
+"""One-line representations of records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 MOST = 200  # the longest line, in characters
 _EACH = 60  # the longest value in it
-_COUNT = 10**15  # integers below it are written out
+_COUNT = 10**15  # integers below this are written out
 
 
 def in_brief(record: object, *positional: Any, **named: Any) -> str:

@@ -23,15 +23,15 @@ from attncert.constructions.search.grouping import consecutive, find, violation
 Groups = tuple[tuple[int, ...], ...]
 Result = TypeVar("Result")
 
-_SMALL = 4096  # contexts with more entries are first tested by some of their columns
+_SMALL = 4096  # contexts with more entries are first tested on some of their columns
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PlacedHead:
-    """A head that places a group: examples whose features are independent because of it.
+    """A head that places a group: examples whose features become independent through this head.
 
     group, earlier: the examples placed by this head, and by the heads before it.
-    logits: the group's, n integers each, in units of ln 2.
+    logits: n integers for each example of the group, in units of ln 2.
     pivots: the feature columns of this head whose residuals on the group are invertible.
     """
 
@@ -47,8 +47,8 @@ class SteeringHead(PlacedHead, ABC):
 
     Vectors are columns over ℚ (d×1), in the data's own units.
     selector, separator, c: v, u and c of the term c·u vᵀ; None if the head has no such term.
-    targets:  the row L_s of each earlier s that it attends to as c grows.
-    gap_bits: the least lead of L_s over another row at this c, in bits, over all earlier s.
+    targets:  the row L_s to which each earlier example s attends as c grows.
+    gap_bits: the smallest lead of L_s over another row at this c, in bits, among all s.
     """
 
     selector: fmpq_mat | None
@@ -73,7 +73,7 @@ class BuiltLayer:
                 heads of the layer are idle.
     r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 if groups may
                 have any size.
-    regrouped:  the given order failed the partition condition and another one was found.
+    regrouped:  whether the given order failed the partition condition and another was found.
     partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, if the heads
                 place other groups; None means `groups` if r > 0, else no grouping.
     Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
@@ -139,8 +139,8 @@ def require_independent_rows(data: Dataset) -> None:
     """Check A2, that every context has n tokens and rank n. Exact. Raises HypothesisFails with the
     numbers of tokens, or the relation, as a witness.
 
-    Full rank mod p proves full rank over Q, and so does that of n of the columns, which are tried
-    first for large contexts.
+    Full rank mod p proves full rank over Q, and so does full rank of n columns alone, which are
+    tried first for large contexts.
     """
     if data.counts is not None:
         raise HypothesisFails(
@@ -170,11 +170,11 @@ def require_independent_rows(data: Dataset) -> None:
 
 
 def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple[Groups, bool]:
-    """Groups of r and then r - 1 examples that meet the partition condition, and whether they are
-    not consecutive.
+    """Groups of r and then r - 1 examples that meet the partition condition, and whether they
+    differ from the consecutive ones.
 
-    The groups are consecutive if the condition allows it; else there are at most `heads`
-    groups (None: the fewest, or more if fewer admit none). Raises HypothesisFails.
+    The groups are consecutive if the condition allows it; else there are at most `heads` groups
+    (None: as few as the search finds). Raises HypothesisFails.
     """
     fewest = heads_to_place(data.T, r)
     if fewest is None or (heads is not None and heads < fewest):
@@ -188,7 +188,7 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:
         return given_order, False
-    most = data.T if heads is None else heads  # groups of one allow any but parallel queries
+    most = data.T if heads is None else heads  # groups of one exclude only parallel queries
     few = [fewest, *(fewest + 2**k for k in range(most.bit_length()))]
     for allowed in [*(h for h in few if h < most), most]:
         try:

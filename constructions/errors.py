@@ -16,8 +16,8 @@ _MOST = 120  # the longest argument and the longest value, in characters
 class InputError(ValueError):
     """Unusable input: one printable line that names the argument, its required form and its value.
 
-    An empty argument or value is shown as ''. sentence: what follows the argument instead. Source:
-    ours, docs/commands.md (exit status 2).
+    An empty argument or value is shown as ''. sentence: replaces all that follows the argument.
+    Source: ours, docs/commands.md (exit status 2).
 
     >>> raise InputError("heads", "a positive integer", "0")
     Traceback (most recent call last):
@@ -156,7 +156,7 @@ def require_seed(seed: object, argument: str = "--seed") -> None:
 
 
 def require_positive(**values: int) -> None:
-    """Raise InputError at the first of these that is below 1.
+    """Raise InputError for the first of these that is below 1.
 
     >>> require_positive(heads=2, width=0)
     Traceback (most recent call last):

@@ -1,8 +1,8 @@
 """From given keys and queries to a construction: which examples each head adds.
 
-Every proof ends with a layer. Head by head, the examples that become independent with its features,
-and were not before, are its group; the feature columns that show it are its pivots. The readout
-needs only these (ours).
+Every proof ends with a layer. The group of a head is the examples that become independent only with
+its features; the feature columns that show this are its pivots. The readout needs only these
+(ours).
 """
 
 from __future__ import annotations

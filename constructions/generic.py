@@ -6,8 +6,8 @@ any width d_h ≥ 1. Under A1 and A2 some minor is nonzero (constructions/width_
 other data one may be nonzero as well. No bound on the weights is known, so the smallest are tried
 first and the rank decides. If H heads of any width can memorize universally, so can almost all
 weights of width one, and almost every ray of integers leaves the zeros of a minor after finitely
-many steps (docs/width-one.md, Theorem 3). Each head's share can be placed, too: the ranks R_1, R_2,
-... grow by less and less (docs/tightness.md, 7.1), so the number of unplaced examples divided by
+many steps (docs/width-one.md, Theorem 3). Each head's share can be placed, too: the ranks R_h of h
+heads grow by less and less (docs/tightness.md, 7.1), so the number of unplaced examples divided by
 the number of remaining heads is at most the rank that almost all weights of the next head add. So
 the search would end with probability one if the bound grew forever (Corollary 3); it ends at 2048,
 and then nothing is decided. Each head has
@@ -17,7 +17,7 @@ and then nothing is decided. Each head has
 
 Heads are drawn in order, each until it places its share of the unplaced examples. With shared
 contexts and d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all
-examples, and the head can place one example less: such draws are skipped.
+examples, and the head can place one example fewer: such draws are skipped.
 
 These are the smallest *weights* of all constructions here, not the smallest logits.
 """
@@ -167,7 +167,7 @@ class _Search:
         self.placed = Placement(data.T, prime)
 
     def run(self, progress: Progress) -> list[GenericHead]:
-        """Raises HypothesisFails (undecided) if examples are left when the heads are used up."""
+        """Draws all heads. Raises HypothesisFails (undecided) if examples are left over."""
         chosen: list[GenericHead] = []
         for h in range(self.heads):
             progress(h, self.heads)

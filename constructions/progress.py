@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-Progress = Callable[[int, int], None]  # progress(done, total); 0 if the total is unknown
+Progress = Callable[[int, int], None]  # progress(done, total); total is 0 if unknown
 StageProgress = Callable[[str, int, int], None]  # progress(stage, done, total)
 
 

@@ -1,7 +1,7 @@
-"""Arrays from .npy and .npz files: the claims of a file are checked before it is read.
+"""Arrays from .npy and .npz files: what a file claims to hold is checked before it is read.
 
-Nothing is unpickled. An array has integers, floats of at most 64 bits, or booleans, which a caller
-converts to 0 and 1 or refuses.
+Nothing is unpickled. An array may hold integers, floats of at most 64 bits, or booleans, which a
+caller converts to 0 and 1 or refuses.
 """
 
 from __future__ import annotations

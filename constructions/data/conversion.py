@@ -28,7 +28,7 @@ MAX_DIGITS = 4_300  # the longest number in JSON: Python's own default limit
 
 
 class Longest(NamedTuple):
-    """The largest numbers of digits of p and q in a string "p/q", and of bits of the common
+    """Limits on the digits of p and of q in a string "p/q", and on the bits of the common
     denominator, by which every numerator grows."""
 
     digits: int
@@ -41,7 +41,7 @@ MAX_BYTES = 2**32  # the largest array of numerators, estimated before it is mad
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
-_PLAIN = {int, float, str, Fraction, list, tuple}  # no arrays
+_PLAIN = {int, float, str, Fraction, list, tuple}  # these are not arrays
 _INT64 = 2**62 - 1  # so that the sum and the difference of two entries fit, too
 _CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
 
@@ -236,7 +236,7 @@ def _over_common_denominator(
     common = 1
     denominators = {f"{q:x}": q for _, q in ratios}  # integers can be chosen to collide in a set
     for q in denominators.values():
-        common = int(fmpz(common).lcm(q))  # quasi-linear, as math.lcm is not
+        common = int(fmpz(common).lcm(q))  # quasi-linear, unlike math.lcm
         if common.bit_length() > bits:
             must = f"numbers with a common denominator of at most {bits} bits"
             raise InputError(argument, must, "numbers with a longer one")

@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 
 class Origin:
-    """The origin of data; this class is for data as given. Others are in verify/provenance.
+    """Where data come from. This class is for data as given; verify/provenance has others.
 
     premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
     keys: `origin` of a certificate (docs/certificate.md). blocks: the network that made the
@@ -70,7 +70,7 @@ class Origin:
         return []
 
     def words(self, data: Dataset) -> str:
-        """Sentences of a conclusion about its data, with a space before each."""
+        """Sentences about the data for a conclusion, with a space before each."""
         return ""
 
     def held(self, certificate: Mapping[str, Any]) -> str:
@@ -94,12 +94,12 @@ class Dataset:
               up to n rows by copies of its first token. Copies change no span, no largest entry and
               no set of rows; no head attends to them (`times`). `rows(t)` and `context(t)` are the
               tokens without copies.
-    order:    which row each token is, if a row is several tokens; the rows are then numbered as
-              they first occur, and determine `counts`. None: each row is one token, in this order.
-              Token sequences are stored this way; `rows(t)` has them all in their order, `repeats`
-              counts the tokens of each row, and `expanded` has a row for each token.
-    origin: where they come from. Derived data count as given data, unless `of_origin` states their
-    origin. Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
+    order:    the row of each token, if a row stands for several tokens; the rows are then in order
+              of first occurrence, and the order determines `counts`. None: each row is one token.
+              Token sequences are stored this way; `rows(t)` gives all tokens in their order,
+              `repeats` counts the tokens of each row, and `expanded` has a row for each token.
+    origin: where they come from (data derived from others count as given, unless `of_origin` is
+    used). Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
     Source: docs/mathematics.md, section 1.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
@@ -199,12 +199,12 @@ class Dataset:
 
     @cached_property
     def repeats(self) -> IntArray | None:
-        """How often each row is a token, (T, n), 0 for copies that fill up; None: once."""
+        """How many tokens each row stands for, (T, n), 0 for copies that fill up; None: 1."""
         return None if self.order is None else self.order.counts(self.n)
 
     @cached_property
     def times(self) -> IntArray | None:
-        """How often each row of `contexts` is a token, (T, n); None: all once."""
+        """How many tokens each row of `contexts` stands for, (T, n); None: one each."""
         if self.counts is None or self.repeats is not None:
             return self.repeats
         return (np.arange(self.n) < np.array(self.counts)[:, None]).astype(np.int64)
@@ -215,7 +215,7 @@ class Dataset:
 
     @property
     def m(self) -> int:
-        """Numbers in a label; without labels 1, the least that a layer can output."""
+        """The width of a label; 1 without labels, since a layer outputs at least one number."""
         return 1 if self.stated is None else self.stated.shape[1]
 
     @property
@@ -271,8 +271,8 @@ class Dataset:
         return plain.of_origin(self.origin)
 
     def merged(self) -> Dataset:
-        """The same data, of contexts that are not shared, with one row for equal tokens of a
-        context: the inverse of `expanded`.
+        """The same data with one row for equal tokens of a context, if contexts are not shared: the
+        inverse of `expanded`.
 
         >>> data = Dataset.of([[[1, 0], [2, 3], [1, 0]], [[4, 0]]], [[1, 2], [3, 4]])
         >>> data.merged().n, data.merged().times.tolist()
@@ -316,7 +316,7 @@ class Dataset:
         return self.labels.matrix()
 
     def take(self, examples: Sequence[int] | int) -> Dataset:
-        """The data set of these examples, in this order; for an integer, the first ones."""
+        """The data set of these examples, in this order; an integer k means the first k."""
         if not isinstance(examples, (Sequence, np.ndarray)):
             count = operator.index(examples)
             if not 1 <= count <= self.T:
@@ -365,7 +365,7 @@ class Dataset:
         return digest.hexdigest()
 
     def _canonical_json(self) -> Iterator[str]:
-        """Keys sorted, no white space: one piece for each context, query and label."""
+        """JSON with sorted keys and no white space, in pieces: each context, query and label."""
         if self.origin.inputs is not None:
             yield json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
             return
@@ -411,7 +411,7 @@ ARGUMENTS = ("contexts", "queries", "labels")
 def full_shapes(
     contexts: Shape, queries: Shape, labels: Shape | None
 ) -> tuple[Shape, Shape, Shape | None]:
-    """(T or 1, n, d), (T, d), (T, m) of shapes that may be (n, d) and (T,). Raises InputError."""
+    """(T or 1, n, d), (T, d), (T, m), given these or (n, d) and (T,). Raises InputError."""
     if len(contexts) not in (2, 3) or 0 in contexts:
         raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
     if len(queries) != 2 or 0 in queries:
@@ -442,7 +442,7 @@ def _on_host(x: Any, argument: str) -> Any:
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
     """Nested lists with different numbers of tokens, filled up by copies of each first token, and
-    the numbers. Other values, and tables with equally many rows, are returned unchanged. Raises
+    those numbers. Other values, and tables with equally many rows, are returned unchanged. Raises
     InputError if the result has more than MOST_NUMBERS.
 
     >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])

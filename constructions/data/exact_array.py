@@ -130,7 +130,7 @@ class ExactArray:
         return _joined(table[self.stored.astype(np.int64) - low]).decode()
 
     def bits(self) -> int:
-        """Bits of the largest numerator (absolute value) or of the denominator."""
+        """Bits of the longest numerator, or of the denominator if that is longer."""
         return max(self._largest().bit_length(), self.denominator.bit_length())
 
     def _largest(self) -> int:

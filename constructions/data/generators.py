@@ -1,7 +1,7 @@
 """Data sets for examples, benchmarks and tests: seeded, exact, and with their properties stated.
 
-`random` promises nothing. `family` gives contexts of rank n (A2 holds) and queries of a named kind.
-The same arguments and seed give the same data set.
+`random` guarantees no property. `family` gives contexts of rank n (A2 holds) and queries of a named
+kind. The same arguments and seed give the same data set.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def family(
         permuted  one matrix, its rows in another order for every example
     queries:
         random        entries in [-bound, bound]
-        moment-curve  (1, t, …, t^(d-1)) at T distinct integers t: every d are independent
+        moment-curve  (1, t, …, t^(d-1)) at T distinct integers t: any d are independent
     Needs n ≤ d. Raises InputError if no context of rank n was drawn (bound too small).
 
     >>> family(4, 2, 3, contexts="permuted", queries="moment-curve").queries.strings()[3]
@@ -89,8 +89,8 @@ def family(
 def step_seven_trap() -> Dataset:
     """Contexts {e1, e2, e3} three times, {e3, e4, e5} twice; queries I_5; n = 3, d = 5.
 
-    With H = 2, d_h = 3 the second group's two examples bring the same new direction: leaving the
-    span of the *earlier* rows is not enough, each must leave the span of all rows so far.
+    With H = 2, d_h = 3 the second group's two examples bring the same new direction: it is not
+    enough that each leaves the span of the *earlier* rows; it must leave that of all rows so far.
     """
     unit = np.eye(5, dtype=np.int64)
     contexts = np.stack([unit[:3]] * 3 + [unit[2:]] * 2)

@@ -1,4 +1,4 @@
-"""Data sets from files: JSON or .npz, read exactly, or refused in one line.
+"""Data sets from files: JSON or .npz, read exactly, or refused with a one-line error.
 
 JSON: {"contexts": ..., "queries": ..., "labels": ...}, with an optional "name". Numbers are
 integers, decimals (0.1 is 1/10) or strings "p" or "p/q". Contexts are (T, n, d), or (n, d) when
@@ -43,11 +43,11 @@ _FILE = f"a JSON or .npz file, or the name of bundled data ({', '.join(BUNDLED)}
 _KEYS = "contexts, queries and labels"
 STDIN = "standard input"
 _Read = TypeVar("_Read")
-Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # keys: suffixes, no dot
+Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # never in a header
+_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # a header has none
 _FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{"}
-_SHORT = 600  # int() reads that many digits under any limit of the environment
+_SHORT = 600  # int() reads this many digits whatever limit the environment sets
 
 
 def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
@@ -184,8 +184,8 @@ def _of_sequences(content: dict[str, Any], title: str, source: str) -> Dataset:
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
-    """The object in a JSON text, without its "name", and that name (or the one given); the data of
-    a certificate. Raises InputError."""
+    """The object in a JSON text, without its "name", and that name (or the one given); for a
+    certificate, its data. Raises InputError."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
     content = json_value(text, source, exact=True)
     if not isinstance(content, dict):
@@ -247,7 +247,7 @@ def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
 
 
 def _cell(text: str) -> Any:
-    """A decimal, exactly; any other text stays a string, which the conversion judges by place."""
+    """The exact value of a decimal; any other text stays a string, which the conversion judges."""
     return _decimal(text) if _DECIMAL.fullmatch(text) else text
 
 

@@ -42,8 +42,8 @@ class Order:
     def counts(self, n: int) -> IntArray:
         """How often each of n rows is a token, (T, n).
 
-        A prefix has the tokens of the next shorter one and some more, so the counts of one sequence
-        are the sums of these steps.
+        A prefix has the tokens of the next shorter prefix and some more, so the counts of one
+        sequence are the sums of these increases.
         """
         members = defaultdict[int, list[int]](list)
         for t in sorted(range(len(self.examples)), key=lambda t: self.examples[t][1]):
@@ -52,7 +52,7 @@ class Order:
         for s, where in members.items():
             ends = [self.examples[t][1] for t in where]
             rows = self.sequences[s][: ends[-1]]
-            shortest = np.searchsorted(ends, np.arange(len(rows)), side="right")  # having the token
+            shortest = np.searchsorted(ends, np.arange(len(rows)), side="right")  # prefix with it
             steps = np.bincount(shortest * n + rows, minlength=len(where) * n)
             counts[where] = np.cumsum(steps.reshape(len(where), n), axis=0)
         return counts

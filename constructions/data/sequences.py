@@ -1,8 +1,8 @@
 """Data of token sequences: the context of an example is a sequence up to a position, its query the
 last token there, its label the next token, or a given vector.
 
-A sequence is stored once. Without positions the contexts are the rows of its symbols, and the order
-says which symbol each token is (`Dataset.order`). With positions every token has its own row.
+Each sequence is stored once. Without positions the contexts are the rows of its symbols, and the
+order says which symbol each token is (`Dataset.order`). With positions every token has its own row.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def of_sequences(
         rows of the embedding, counted from 0.
     embedding: V×d numbers; {symbol: d numbers}; or {"width": d, "bound": 9, "seed": 0} for rows of
         integers from -bound to bound, all different, drawn from that seed.
-    positions: added to the tokens, a row for each place; or {"bound": 9, "seed": 0}. None: nothing.
+    positions: a row for each place, added to the token there; or {"bound": 9, "seed": 0}; or None.
     first: another symbol, put before every sequence.
     examples: pairs of a sequence and a place in it; None: all that have a next token.
     labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m). None: there are none.
@@ -175,7 +175,7 @@ def _require_own(first: Any, texts: list[list[Any]]) -> None:
 
 
 def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Sequence[Any], Any]:
-    """The symbols in their order, and the rows of the embedding or the options of a draw."""
+    """The symbols in their order, and the rows of the embedding or the options for drawing them."""
     drawn = _is_drawn(embedding)
     if not isinstance(texts[0][0], str):
         largest = max(map(max, texts))

@@ -1,14 +1,14 @@
-"""Domains of inputs with their right answers: letter-to-letter transducers, such as addition.
+"""Domains of inputs with their correct answers: letter-to-letter transducers, such as addition.
 
 An input is a word of letters. A letter is a tuple of symbols at given places of the
-prompt. A finite machine reads the letters in order: in a state it reads a letter, writes one symbol
-and goes to another state. The answer, which follows the prompt, is what it writes.
+prompt. A finite machine reads the letters in order: in each state it reads a letter, writes a
+symbol and moves on. What it writes is the answer, which follows the prompt.
 
 Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
 i, a state in which the machine can be before them, and what it writes on the way. Every other place
 may hold any symbol that some input has there. There are few situations, however many inputs there
-are, and each input is in one of them: before these letters the machine is in some state, which is
-among those that can be reached.
+are, and each input is in one of them: before these letters the machine is in a state that can be
+reached.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ State = Any  # hashable
 @dataclass(frozen=True)
 class Situation:
     """Before symbol `place` of the answer. known: the symbols at the known places of the sequence.
-    right: the next symbol. words: inputs in this situation, one or more."""
+    right: the correct next symbol. words: one or more inputs in this situation."""
 
     place: int
     known: Mapping[int, int]
@@ -129,7 +129,7 @@ class Transducer:
         self, place: int, width: int | None, start: int = 0, stop: int | None = None
     ) -> Iterator[Situation]:
         """The situations before symbol `place` of the answer, with `width` letters fixed; None: one
-        situation for each input, in which everything is fixed. start, stop: only those with these
+        situation for each input, in which everything is fixed. start, stop: a range of their
         numbers."""
         window = self._window(place, width)
         first, letters = window.start, self.letters[window]
@@ -153,8 +153,8 @@ class Transducer:
     def dataset(
         self, words: Sequence[Sequence[Letter]], name: str = "data", **tables: Any
     ) -> Dataset:
-        """The inputs as examples: at each place of the answer, after the right symbols before it,
-        the label is the next one, one-hot. tables: embedding and positions of `of_sequences`."""
+        """The inputs as examples: the context is the correct sequence before a place of the answer,
+        and the label is the symbol there, one-hot. tables: as for `of_sequences`."""
         first = self.prompt - 1
         examples = [(s, first + i) for s in range(len(words)) for i in range(len(self.letters))]
         sequences = [list(self.sequence(word)) for word in words]
@@ -186,7 +186,7 @@ def additions(digits: int, base: int = 10, plus: int = 0, equals: int = 0) -> Tr
     is the carry.
 
     The sum: a letter (x, y) leads from carry c to c' and writes s with x + y + c = s + base·c'.
-    Multiplied by base^i and added over all places i, the carries cancel: a + b is what is written.
+    Multiply by base^i and add over all places i: the carries cancel, and a + b is what is written.
 
     >>> additions(2).inputs, additions(2).sequence([(5, 6), (9, 0), (0, 0)])  # 95 + 6
     (10000, (5, 9, 0, 6, 0, 0, 1, 0, 1))

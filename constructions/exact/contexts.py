@@ -28,15 +28,15 @@ def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
 
 
 def as_if_once(data: Dataset, t: int) -> list[list[int]]:
-    """The tokens of a context (numerators). If lengths differ, tokens that all occur r times count
-    once: for every head these are the same contexts."""
+    """The tokens of a context (numerators). If lengths differ, their counts are divided by a common
+    factor: no head can tell the two contexts apart."""
     if not data.ragged:
         return [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
     return [list(row) for row, count in shares(data, t).items() for _ in range(count)]
 
 
 def shares(data: Dataset, t: int) -> dict[Hashed, int]:
-    """The distinct tokens of a context (numerators), and how often each occurs, in lowest terms."""
+    """The distinct tokens of a context (numerators), and their counts without a common factor."""
     counts = multiplicities(data, t)
     common = math.gcd(*counts.values())
     return {row: count // common for row, count in counts.items()}

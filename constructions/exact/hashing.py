@@ -27,7 +27,7 @@ class Hashed(tuple[Any, ...]):
     __slots__ = ()
 
     def __hash__(self) -> int:
-        return hash(marshal.dumps(tuple(self), 2))  # version 2: equal values, equal bytes
+        return hash(marshal.dumps(tuple(self), 2))  # in version 2 equal values have equal bytes
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:

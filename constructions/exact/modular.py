@@ -131,8 +131,8 @@ def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> 
 
 
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n), with each token counted `times` times: to guide choices,
-    never evidence."""
+    """2^k / Σ 2^k in float64, (T, n), with each token counted `times` times. It guides choices and
+    is never evidence."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
     if times is not None:
@@ -156,7 +156,7 @@ def mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
 
 @lru_cache(maxsize=len(PRIMES_21))
 def _powers(p: int) -> tuple[IntArray, IntArray]:
-    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p: every power of 2 is one of each, multiplied."""
+    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p: every power of 2 is a product of one of each."""
     steps = math.isqrt(p) + 1
     return _geometric(2, steps, p), _geometric(pow(2, steps, p), steps, p)
 

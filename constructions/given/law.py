@@ -64,7 +64,7 @@ class Spans:
     def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:
         """The least H with N >= T·m; None if no number of heads is enough."""
         labels = examples * self.labels
-        if self.differences == 0 or self.queries == 0:  # then m heads do what more heads do
+        if self.differences == 0 or self.queries == 0:  # m heads do what more heads do
             most = self.labels + 1
             counts = [h for h in range(1, most) if self.bound(h, head_width, value_width) >= labels]
             return min(counts, default=None)
@@ -85,7 +85,7 @@ class Law:
         return self.parts[0][1]
 
     def bound(self, heads: int, head_width: int, value_width: int) -> int:
-        """The largest T·m for which the labels are not almost all out of reach."""
+        """The largest T·m that the count allows: beyond it almost all labels are out of reach."""
         T, m = self.parts[0][0], self.whole.labels
         return min(
             part.bound(heads, head_width, value_width) + m * (T - size) for size, part in self.parts

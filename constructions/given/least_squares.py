@@ -6,9 +6,9 @@ One step solves, whichever system is the smaller,
     (J Jᵀ + μ) s = f,  δ = -Jᵀ s   (T·m × T·m)     or     (JᵀJ + μ) δ = -Jᵀ f   (P × P);
 
 both δ are the same, since Jᵀ(J Jᵀ + μ) = (JᵀJ + μ)Jᵀ. The damping is μ = λ |f|²/(T·m): it vanishes
-with the error, so that near a solution with J onto the steps become Newton's and converge
+with the error, so that near a solution with a surjective J the steps become Newton's and converge
 quadratically (Yamashita and Fukushima, *On the rate of convergence of the Levenberg-Marquardt
-method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J promised.
+method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J predicts.
 
 *Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares both, from the same start with
 the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, the usual case here; its
@@ -36,7 +36,7 @@ from attncert.constructions.given.attention import Array, Shape, jacobian, outpu
 
 TOLERANCE = 1e-12  # the largest error allowed for labels of about unit size
 MAX_STEPS = 200
-_EASIER, _HARDER = 1 / 4, 4.0  # factors of λ after a step that does well, or fails
+_EASIER, _HARDER = 1 / 4, 4.0  # factors of λ after a good step, and after a failed one
 _PATIENCE = 25  # consecutive steps that may each lower |f|² by less than a tenth
 
 
@@ -116,7 +116,7 @@ def descend(
 
 @dataclass(frozen=True)
 class Minimum:
-    """weights: the last weights. error: the largest error. why: it is above the tolerance."""
+    """weights: the last weights. error: the largest one. why: why it is too large."""
 
     weights: Array
     error: float

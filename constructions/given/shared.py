@@ -3,7 +3,7 @@
 Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
 and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
 examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data of similar
-size. Heads on fewer than four independent tokens hardly turn, and begin with small weights.
+size. Heads on fewer than four independent tokens have few turns, and begin with small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
 number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean square one. Query weights
@@ -18,8 +18,8 @@ the search below takes time proportional to m² T²).
 
 **One head** can reach T = N, but then q is not free: for every t, s = X q must be one of the up to
 n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. Starting from random
-solutions, the change of at most two of them that lowers |R s|² most is made until none lowers it;
-then q = X⁺ s. Of several results, the one with the shortest first Newton step is taken.
+solutions, the change of at most two of them that lowers |R s|² most is made until none does; then q
+= X⁺ s. Of several results, the one with the shortest first Newton step is taken.
 """
 
 from __future__ import annotations

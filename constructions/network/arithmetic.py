@@ -1,10 +1,10 @@
 """Arithmetics in which a network is evaluated: rationals, and Arb's balls that enclose reals.
 
-A block consists of products and of functions, which are here. A softmax does not change when all
+A block consists of products and of functions, as defined here. A softmax does not change when all
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
-ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
-Arithmetics in float64, with bounds on all rounding, are in verify/outputs/rounding.py.
+ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`. Arithmetics
+in float64, with bounds on all rounding, are in verify/outputs/rounding.py.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Arithmetic:
     scores:    queries·keysᵀ over the root of a positive integer, given the logits' unit, too.
     capped: c·tanh(x/c), given c. turn: cosine and sine of an angle in a unit, "turn" or "radian".
     bits: the bits of a matrix's longest number; 0 if the length of numbers is bounded.
-    order: that of the products in attention. "cheapest"; "keys first": keys and queries come before
+    order: of the products in attention. "cheapest"; "keys first": keys and queries come before
                logits; "values first": values come before means, too, as a machine computes them.
     """
 
@@ -95,7 +95,7 @@ def factor(unit: str | None) -> arb:
 
 
 def _exponentials(logits: Sequence[arb], unit: str | None) -> list[arb]:
-    """Shifted by the midpoint of a largest one, so that no power is large."""
+    """The softmax, after a shift by the midpoint of a largest logit: no power is large."""
     top, scale = max(x.mid() for x in logits), factor(unit)
     powers = [((x - top) * scale).exp() for x in logits]
     total = sum(powers, arb(0))
@@ -117,14 +117,14 @@ def _sign_of_ball(x: arb) -> arb:
 
 
 def _zero(x: fmpq) -> fmpq:
-    """SiLU and GELU at a rational number: e^x and erf are irrational there, except at 0."""
+    """SiLU or GELU at a rational number: e^x and erf are irrational there, except at 0."""
     if x != 0:
         raise Inexact("SiLU and GELU are rational only at 0")
     return x
 
 
 def _silu(x: arb) -> arb:
-    """x / (1 + e^-x), through the tanh: no large power."""
+    """x / (1 + e^-x), computed from tanh, so that no power is large."""
     return x * (1 + (x / 2).tanh()) / 2
 
 

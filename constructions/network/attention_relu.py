@@ -10,11 +10,11 @@ is a function of the context. Then a network that reads labels off positions tak
 *Two examples that differ stay different* for some u and α, if "differ" means different queries or
 different frequencies of tokens. Queries are unchanged, so let μ and ν be different frequencies, and
 u a vector for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(α D u·x): its logarithm
-has the derivative D z ln 2. If μ and ν have equal z at infinitely many integers α, then everywhere:
-an exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are proportional, and equal
-at 0. But then their coefficients are equal: μ = ν. So for each pair all but finitely many α work.
-Equal queries and frequencies with different labels cannot be separated by any softmax layer, with
-or without a skip connection: they are refused, and the pair is named.
+has the derivative D z ln 2. If μ and ν have equal z at infinitely many integers α, their z are
+equal everywhere: an exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are
+proportional, and equal at 0. Then their coefficients are equal: μ = ν. So for each pair all but
+finitely many α work. No softmax layer, with or without a skip connection, separates equal queries
+and frequencies with different labels: such a pair is refused and named.
 
 α = 0, the mean of u·x, is tried first: it keeps z short. The bits of softmax denominators are the
 differences of logits, so if these are large the search ends undecided and says so.

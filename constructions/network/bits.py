@@ -20,8 +20,8 @@ most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1.
 Every weight after the first 6/4^N is short. (In base 2 each bit would be compared with a number
 as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
-*The position on the tape.* Let x be a position read off the tape. |s - x| < 1 if it is that of the
-input, otherwise |s - x| > 2: positions are 3 apart, and ⌊ ⌋ moves one by less than 1. So
+*The position on the tape.* Let x be a position read off the tape. |s - x| < 1 if x belongs to the
+input, otherwise |s - x| > 2: positions are 3 apart, and rounding down moves them by less than 1. So
 
     far = relu(s - x - 1) + relu(x - s - 1)
 
@@ -121,7 +121,7 @@ class _Layers:
 
 
 def _own_tape(layers: _Layers, knots: list[int], tapes: list[int]) -> None:
-    """From the unit "s" to "s" and "tape", an integer."""
+    """Add blocks that compute "s" and the integer "tape" from the unit "s"."""
     steps = {f"step{g}": knot for g, knot in enumerate(knots)}
     layers.add({"s": {"s": 1}} | {g: {"1": k + 1, "s": -1} for g, k in steps.items()})
     layers.add({"s": {"s": 1}} | {g: {"1": 1, g: -1} for g in steps})

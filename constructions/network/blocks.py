@@ -52,7 +52,7 @@ class Block(ABC):
 
     @property
     def leaves(self) -> tuple[Block, ...]:
-        """Itself, or the blocks of a group."""
+        """This block, or the blocks of a group."""
         return (self,)
 
     def after(self, states: States) -> States:
@@ -73,7 +73,7 @@ class Block(ABC):
         return made + vectors if self.residual else made
 
     def _made(self, states: States, *, of_tokens: bool) -> Any:
-        """A row for each query. of_tokens: the queries are the tokens of one context."""
+        """A row for each query. of_tokens: whether the queries are the tokens of one context."""
         raise NotImplementedError
 
 
@@ -208,7 +208,7 @@ class Attention(Block):
 
     @property
     def _square(self) -> int:
-        """Logits are divided by its root."""
+        """The number by whose root logits are divided."""
         return 1
 
     def _more(self, head: int) -> list[fmpq]:

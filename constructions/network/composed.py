@@ -87,10 +87,10 @@ class Gated(Block):
 class Group(Block):
     """Blocks in order, as one block.
 
-    blocks: one or more. of: "query" if only the query's result counts: after the group the tokens
-    are what they were before it. "all" if the tokens' results count, too. residual: whether each
-    result is added to its vector as it was before the group. Arithmetic: that of the blocks. Raises
-    InputError if a sum has vectors of different widths. Source: docs/networks.md.
+    blocks: one or more. of: "query" if only the query's result counts, and the tokens are left
+    unchanged; "all" if the tokens' results count, too. residual: whether each result is added to
+    its vector as it was before the group. Arithmetic: that of the blocks. Raises InputError if a
+    sum has vectors of different widths. Source: docs/networks.md.
 
     >>> double = Gated(*[fmpq_mat(1, 1, [1])] * 4, activation="identity")
     >>> Group((double, double), residual=True)

@@ -2,7 +2,7 @@
 
 Each input has its own kind, so a plane (constructions/network/planes.py) has at most p affinely
 independent members with any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
-other inputs. Let u = v·x + w be an affine map that is the label at the members: it exists since
+other inputs. Let u = v·x + w be an affine map that equals the label at the members: it exists since
 they are independent. Let q be the denominator of v and w, and M ≥ |q u| at all inputs. With R =
 relu:
 
@@ -49,7 +49,7 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
 
 
 def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
-    """(p+1)×m, w above v: an affine map that is the label at the members, 0 without a pivot."""
+    """(p+1)×m, w above v: an affine map that equals the label at the members, 0 without a pivot."""
     points, labels = inputs.affine.tolist(), inputs.labels.tolist()
     system, _ = fmpq_mat([[*points[t], *labels[t]] for t in plane.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]
@@ -60,7 +60,7 @@ def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
 
 
 def _units(inputs: Inputs, plane: Plane) -> Iterator[tuple[Form, Form]]:
-    """Two for each label, then R(z ± 1)."""
+    """The hidden units: two for each label, then R(z ± 1)."""
     u, (ahead, behind) = _affine_map(inputs, plane), plane.sides
     factors = []
     for j, column in enumerate(u.transpose().tolist()):

@@ -73,7 +73,7 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
 
 
 def kind_of(block: Block) -> str:
-    """Its kind in files."""
+    """The kind of a block in files."""
     return next(kind for kind, type_ in _KINDS.items() if type_ is type(block))
 
 

@@ -77,7 +77,7 @@ class Inputs:
 
     @property
     def affine(self) -> fmpq_mat:
-        """K×(p+1): 1, then the vector. An affine form c + a·x is a column that it multiplies."""
+        """K×(p+1), with rows (1, x): times the column (c, a), it gives the values of c + a·x."""
         return fmpq_mat([[1, *row] for row in self.vectors.tolist()])
 
 

@@ -26,8 +26,8 @@ from attncert.constructions.network.states import States
 class Network:
     """Blocks in order, one or more; the output is the query after the last. Raises InputError.
 
-    type: that of the model of another library from which they were read, if any. Arithmetic: exact,
-    or balls if a softmax is irrational. Source: docs/networks.md.
+    type: the type of the model of another library from which the blocks were read, if any.
+    Arithmetic: exact, or balls if a softmax is irrational. Source: docs/networks.md.
 
     >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     >>> network = Network((absolute, readout(fmpq_mat(2, 1, [1, 1]))))
@@ -70,7 +70,7 @@ class Network:
 
     @property
     def leaves(self) -> tuple[Block, ...]:
-        """The blocks, with those of a group in its place."""
+        """The blocks, with each group replaced by its blocks."""
         return tuple(leaf for block in self.blocks for leaf in block.leaves)
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:

@@ -66,8 +66,8 @@ class PlaneNetwork:
         fewest: int,
         bias: fmpq_mat | None = None,
     ) -> PlaneNetwork:
-        """units: for each plane its units, as the form c, a_1, ..., a_p and the row of the readout.
-        bias: that of the readout."""
+        """units: gives the units of a plane, each as a form c, a_1, ..., a_p and a row of the
+        readout. bias: the readout's."""
         built = (unit for plane in planes for unit in units(plane))
         forms, rows = zip(*built, strict=True)
         weights = fmpq_mat([form[1:] for form in forms]).transpose()
@@ -101,7 +101,7 @@ def _group(points: fmpz_mat, pool: Sequence[int], kinds: Sequence[int]) -> Seque
 
 
 def _serves(points: fmpz_mat, members: Sequence[int], kinds: Sequence[int]) -> bool:
-    """Whether they are independent, and no foreign input is in their hull."""
+    """Whether the members are independent, and no foreign input is in their hull."""
     forms, own = _forms(points, members), {kinds[t] for t in members}
     if forms.ncols() > points.ncols() - len(members):
         return False

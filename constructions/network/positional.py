@@ -1,4 +1,4 @@
-"""Blocks that know the places of vectors: attention with all its parts, and tables of positions.
+"""Blocks that depend on places of vectors: attention with all its parts, and tables of positions.
 
 Token i, counted from 0, is at the place i. The query is at the place of the last token, as in data
 of sequences, or at the next one.
@@ -67,8 +67,8 @@ class GeneralAttention(Attention):
     7. mask, then the rule; sinks: one more logit per head, 1×H, whose weight is dropped.
 
     The unit applies to the sums after 6, and to the sinks. query_place: "last" or "next".
-    Arithmetic: exact if root, rotation (quarter turns) and softmax are rational, and all that is
-    capped is 0; else in balls. Raises InputError if words or shapes do not fit one another.
+    Arithmetic: exact if root, rotation (quarter turns) and softmax are rational, and every capped
+    number is 0; else in balls. Raises InputError if words or shapes do not fit one another.
     Source: docs/networks.md.
 
     >>> from attncert import Head

@@ -29,8 +29,8 @@ Numbers = Sequence[fmpq]
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
-    """Position, K ReLUs, readout: exact. Raises HypothesisFails for equal inputs with different
-    labels.
+    """A position, K ReLUs and a readout: exact. Raises HypothesisFails for equal inputs with
+    different labels.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2]], ["1/2", 3, -5])
     >>> build(data).network.outputs(data).entries()

@@ -26,7 +26,7 @@ class States:
         return cls(contexts, matrix(data.query_matrix), arithmetic)
 
     def by_context(self) -> Iterator[tuple[Any, Any]]:
-        """Queries as rows, with the context that they share."""
+        """Each context with the queries that it serves, as rows."""
         if len(self.contexts) == 1:
             yield self.queries, self.contexts[0]
             return

@@ -113,8 +113,8 @@ def _lift(digits: DigitArray, system: System) -> bool:
 def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
     """A common denominator of x, if the digits suffice to find one.
 
-    It is that of random combinations Σ weights·x, one for each column of the weights, which may
-    lack small primes that cancel.
+    It is the denominator of random combinations Σ weights·x, one for each column of the weights,
+    and may lack small primes that cancel.
     """
     modulus = mpz(PRIME) ** len(digits)
     mixed = (digits.astype(np.int64) @ weights).T.tolist()  # below 2^62

@@ -48,7 +48,7 @@ class Dimensions:
 
 
 def dimensions(data: Dataset) -> Dimensions:
-    """Exact, over ℚ."""
+    """The ranks and affine dimensions of all contexts. Exact, over ℚ."""
     pairs = []
     for context in data.contexts.numerators.tolist():
         between = [[x - y for x, y in zip(row, context[0], strict=True)] for row in context]

@@ -1,4 +1,4 @@
-"""Placing examples one at a time: the primitive of all layers that are built here.
+"""Placing examples one at a time: the basic step of every construction of a layer.
 
 Let S be the rows placed so far and C one feature column for each, chosen so that A = Z[S, C] is
 invertible. A new head appends a block of d columns: row s ∈ S gets x_s there, a new example t gets
@@ -187,7 +187,7 @@ class Placement:
 
 
 def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:
-    """The first rows, at most `most`, of the block (N, d) that are independent mod p; their pivots.
+    """The first rows, at most `most`, of the block (N, d) that are independent mod p, with pivots.
 
     Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
     float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.

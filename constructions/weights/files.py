@@ -118,7 +118,7 @@ def _require_stored(path: str, source: str) -> None:
 
 
 def _tensors(content: Any) -> dict[str, Any]:
-    """The tensors of a state dict by name, or those of the one in a checkpoint."""
+    """The tensors of a state dict by name, or of the state dict in a checkpoint."""
     if not isinstance(content, dict):
         return {}
     inner = (content[key] for key in _STATES if isinstance(content.get(key), dict))

@@ -1,7 +1,7 @@
 """Transformers of several libraries: what their arrays are called, and what their options mean.
 
 A row of the table says where the parts of a model are, and which words of `Design` its
-configuration states. Every other option that changes what is computed must be plain: it has a value
+configuration states. Every other option that changes what is computed must be plain: set to a value
 at which it changes nothing. Types that are not listed are not read.
 """
 
@@ -31,13 +31,12 @@ NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no
 class Design:
     """What a transformer computes, in words that all libraries share.
 
-    heads: H. layers: their number. activation: that of the feed-forward map. norm: one of NORMS, of
-    vectors of this width, with ε. post: whether it follows the skip connection. divided: whether
-    logits are divided by √d_h. cap: the cap of the logits, if above 0. rotary: the base of the
-    frequencies, for `rotated` coordinates of a head (None: all); None: no rotation. neighbours:
-    whether coordinates 2j and 2j+1 are rotated together, and not j and j + half. gated: whether the
-    feed-forward map has a gate; alone: there is none. tied: whether a last map that is not stored
-    is the transposed table of tokens.
+    heads, layers: their numbers. activation, gated: of the feed-forward map; alone: whether there
+    is none. norm: one of NORMS; post: whether it follows the skip connection. divided: whether
+    logits are divided by √d_h. cap: of the logits, if above 0. rotary: the base of the frequencies
+    (None: no rotation), for `rotated` coordinates of a head (None: all). neighbours: whether
+    coordinates 2j and 2j+1 are rotated together, rather than j and j + half. tied: whether the last
+    map, if it is not stored, is the transposed table of tokens.
     """
 
     heads: int
@@ -68,14 +67,14 @@ class Map(NamedTuple):
 
 @dataclass(frozen=True)
 class Library:
-    """types: values of `model_type`. options: words of `Design`, and the option that states each.
-    fixed: words that the type determines. plain: as in `model_types.py`. adapted: adds options that
-    must be computed.
+    """types: values of `model_type`. options: fields of `Design`, with the option that states each.
+    fixed: fields that the type determines. plain: as in `model_types.py`. adapted: adds options
+    that must be computed.
 
-    Names below a model: layer number {}; tables of tokens, of places, and of types of tokens, of
-    which the first is taken; norms before and after all layers; the last map. Below a layer:
-    attention, norms, maps; late: whether the bias of `up` is added to its product with the gate.
-    Below attention: norms of queries and keys. outside: ends of names that are not read.
+    Names in a model: layer number {}; the tables of tokens, of places, and of token types (the
+    first type is used); the norms before and after all layers; the last map. In a layer: attention,
+    norms, maps; late: whether the bias of `up` is added to its product with the gate.
+    In attention: norms of queries and keys. outside: ends of names that are not read.
     """
 
     types: tuple[str, ...]
@@ -100,7 +99,7 @@ class Library:
     adapted: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = lambda config, _: config
 
     def design(self, config: Mapping[str, Any], source: str) -> Design:
-        """The design by this configuration. Raises InputError for what is not understood."""
+        """The design by a configuration. Raises InputError for what is not understood."""
         for key, values in self.plain.items():
             setting = config.get(key, values[0])
             for one in setting if isinstance(setting, list) else [setting]:

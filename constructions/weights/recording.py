@@ -31,7 +31,7 @@ from attncert.constructions.weights.load import Selection
 from attncert.constructions.weights.naming import NAMINGS, Place, places
 
 _NOTED = ("query", "context", "output")
-_MASKS = ("attention_mask", "attn_mask")  # names in modules that are not PyTorch's own
+_MASKS = ("attention_mask", "attn_mask")  # names in modules other than PyTorch's own
 _POSITIONS = ("position_ids", "cache_position", "position_embeddings")  # outputs show their effect
 _UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 _MASKED = 0.5  # a float below this multiple of its dtype's lowest number hides a row
@@ -125,8 +125,8 @@ def record(
     each sequence of the queries that become examples (-1: the last); default: all. causal: whether
     position i sees only rows up to i, whatever mask is passed; by default, if no mask is passed,
     the module's `is_causal` decides; without it, modules with GPT-2's names (c_attn) are causal and
-    others are not. A module that masks internally and has no such attribute needs it. Queries that
-    see no row are left out. PyTorch's fast path, which bypasses modules, is off in the block.
+    others are not. Set it for a module that masks internally and has no such attribute. Queries
+    that see no row are left out. PyTorch's fast path, which bypasses modules, is off in the block.
     Raises InputError for a module without a single attention layer, a mask that moves logits or
     differs between heads, a pass that does not run the projections once each (`_Pass`), another
     tensor among the module's arguments, and a pass in training mode: dropout is not part of a
@@ -198,7 +198,7 @@ class _Pass:
     arrays: dict[str, AnyArray] = field(default_factory=dict)
 
     def note(self, name: str, *passed: Any) -> None:
-        """passed: the arguments of a projection, or its results."""
+        """Record an array. passed: the arguments of a projection, or its results."""
         if len(passed) != 1 or not hasattr(passed[0], "detach"):
             raise self.another(f"one that does not pass its {name} as one tensor")
         if name in self.arrays:

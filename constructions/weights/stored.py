@@ -34,13 +34,13 @@ _MOST_PREFIX = 200  # the longest prefix, in characters
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """layer: exact; over [x 1] and [e 1] if `biased`. dtype: how its numbers were stored, e.g.
-    "float16". name: the file's name, made safe by `foreign.safe_name`.
+    """layer: takes [x 1] and [e 1] if `biased`. dtype: how its numbers were stored, e.g. "float16".
+    name: the file's name, made safe by `foreign.safe_name`.
 
     unit, scale: the unit and scale of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h)
     or "sqrt-model" (by √d). offset: b_O, 1×m, or None. format,
     prefix: where the weights were found, the prefix made safe. type: the type of the model, if its
-    configuration was read (`model_types.py`); "": the layer's computation is assumed.
+    configuration was read (`model_types.py`); else "", and the layer's computation is assumed.
     """
 
     layer: Layer

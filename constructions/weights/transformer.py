@@ -39,7 +39,7 @@ from attncert.constructions.weights.projections import of_projections
 
 @dataclass(frozen=True)
 class Transformer:
-    """arrays: those of a model or a part of it, below one prefix. used: names of those that were
+    """arrays: the arrays of a model or a part of it, below one prefix. used: the names of those
     read. Arithmetic: exact. Raises InputError for an array that is missing, or not understood."""
 
     design: Design
