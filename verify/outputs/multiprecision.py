@@ -1,9 +1,8 @@
-"""Interpolation with the true exponential, in intervals (mpmath) or, for large layers, balls (Arb).
+"""Interpolation with the true exponential, in balls (Arb).
 
-Nothing here knows that the weights of the softmax are powers of two: ln 2 is an interval, the
-logits are real, and the softmax is a quotient of exponentials. Intervals carry every rounding
-error, so both answers are theorems about the true numbers. Equality itself cannot be shown by
-intervals.
+Nothing here knows that the weights of the softmax are powers of two: ln 2 is a ball, the logits are
+real, and the softmax is a quotient of exponentials. Balls carry every rounding error, so both
+answers are theorems about the true numbers. Equality itself cannot be shown by balls.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from flint import arb_mat, ctx
+from flint import ctx
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.outputs import intervals
 from attncert.verify.outputs.enclosure import enclosed_error
 
 TOLERANCE = Fraction(1, 2**1000)
@@ -33,15 +31,13 @@ def multiprecision(data: Dataset, layer: Layer) -> Claim:
     on every example); *refuted*, with the example of the largest difference; *undecided* if no
     precision up to the limit of `enclosed_error` decides it.
     """
-    network, small = Network.of_layer(layer), intervals.affordable(data, layer)
-
-    def outputs() -> arb_mat:
-        if small:
-            return intervals.outputs(data, layer, ctx.prec)
-        return network.enclosures(data, ctx.prec)
-
-    claim = enclosed_error(data, outputs, tolerance=TOLERANCE, first_bits=FIRST_BITS)
-    library = "interval arithmetic (mpmath)" if small else "ball arithmetic (Arb)"
+    network = Network.of_layer(layer)
+    claim = enclosed_error(
+        data,
+        lambda: network.enclosures(data, ctx.prec),
+        tolerance=TOLERANCE,
+        first_bits=FIRST_BITS,
+    )
     return replace(
         claim,
         id=ids.MULTIPRECISION,
@@ -53,5 +49,4 @@ def multiprecision(data: Dataset, layer: Layer) -> Claim:
             "error": claim.numbers["error"],
         },
         source="ours; verify/outputs/multiprecision.py",
-        arithmetic=f"{library}, {claim.numbers['precision_bits']} bits",
     )
