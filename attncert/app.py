@@ -23,7 +23,7 @@ from attncert.terminal.output import Interrupted, say
 from attncert.terminal.progress import quiet
 
 _STDOUT = 1
-_parsed = cache(typer.main.get_command)  # takes longer than a short command does
+_parsed = cache(typer.main.get_command)  # takes longer than a short command
 _MOST = 500  # the longest error message, in characters
 
 app = typer.Typer(
@@ -72,7 +72,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     and exceptions that no command expects.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may get its number
+        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may take its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack our characters
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -98,13 +98,13 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         return INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
-            if options["begun"]:  # third-party code exited: no answer
+            if options["begun"]:  # third-party code exited, so there is no answer
                 raise
             return 0  # shell completion
-        # Typer raises SystemExit if the reader is gone.
+        # Typer raises SystemExit if the pipe's reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return BROKEN_PIPE
-    except OSError as error:  # standard output cannot be written, unless a file is named
+    except OSError as error:  # of standard output, unless it names a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"{error.filename or 'standard output'}: {error.strerror}"
         if error.strerror is None:  # a library that could not be loaded

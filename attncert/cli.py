@@ -50,8 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether this is Ctrl-C, or was raised from it: Python 3.11 wraps what arrives while a class
-    is being created (`__set_name__`) in a RuntimeError."""
+    """Whether this is Ctrl-C, or was raised from it: Python 3.11 wraps one that arrives while a
+    class is being created (`__set_name__`) in a RuntimeError."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
@@ -75,7 +75,7 @@ def process() -> NoReturn:
 
 
 def _drop_unwritten() -> None:
-    """Discard what stderr cannot take. Python would try again at its end, and exit with 120."""
+    """Discard what stderr cannot take. Python would try again at exit, with status 120."""
     try:
         if sys.stderr is not None:
             sys.stderr.flush()

@@ -13,7 +13,7 @@ from attncert.verify.questions.question import Option, Options, Question, flag, 
 
 PAGE = Path(__file__).resolve().parent / "commands.md"
 _MARKED = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-_SHARED = "examples"  # said once, for all
+_SHARED = "examples"  # described once for all commands
 
 
 def page(text: str) -> str:

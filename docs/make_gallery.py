@@ -56,7 +56,7 @@ DRAWING = ("matplotlib", "numpy")
 # Pages with floats, whose last digits depend on BLAS's kernels and NumPy's vector instructions.
 FLOATING = ("adder", "constants", "digits-assumptions", "trained-layer")
 NUMBER = re.compile(rb"\\?-?\d[\d,.]*(e[-+]?\d+)?")
-LARGE = 400_000  # bytes: a larger certificate is not kept, the command on its page writes it
+LARGE = 400_000  # bytes; a larger certificate is not kept, but the command on its page writes it
 sys.path.append(str(BENCHMARKS))  # the pages of sweeps and of experiments are made there
 
 Files = Mapping[str, bytes]
@@ -217,7 +217,7 @@ def constants() -> Files:
 
 
 def experiments() -> Files:
-    """From the committed rows, which take hours: `python benchmarks/experiments.py`."""
+    """From committed rows, which took hours to compute: `python benchmarks/experiments.py`."""
     import experiments_page
 
     rows = BENCHMARKS / "results" / "experiments.json"
@@ -469,7 +469,7 @@ together.
 
 
 def adder() -> Files:
-    """The report, with an introduction: the same claim at other scales of the logits."""
+    """The report, with an introduction that tests the claim at other scales of the logits."""
     sys.path.append(str(ROOT))
     from examples import adder as example
 
@@ -616,8 +616,8 @@ def index() -> bytes:
 def differences(page: str, files: Files, gallery: Path = GALLERY) -> list[str]:
     """Names of the page's files that are missing, superfluous, or not the committed ones.
 
-    What another processor or another release draws or rounds differently is not compared: the
-    figures, and the numbers of pages that rest on floats.
+    Results that differ between processors or releases are not compared: the figures, and the
+    numbers on pages that rest on floats.
     """
     folder = gallery / page
     committed = {

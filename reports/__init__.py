@@ -3,9 +3,9 @@
 | file | content |
 | --- | --- |
 | `report.md` | the page, verdict first |
-| `report.html` | the same page for a browser, made from it: one file that loads nothing |
+| `report.html` | the same page for a browser, in one file that loads nothing |
 | `certificate.json` | data, weights and claim, for `attncert check` and the checker |
-| `checker/` | a copy of `verify/checker`, so that the folder stands alone |
+| `checker/` | a copy of `verify/checker`, so that nothing else is needed |
 | `answer.json` | the answer as data: command, standing, verdict, settings, claims, exhibits |
 | `timings.json` | times and versions, which no other file holds |
 | `references.bib` | for a paper |

@@ -73,7 +73,7 @@ def report(answer: Answer) -> Report:
 
 
 def _author(answer: Answer) -> tuple[str, bytes] | None:
-    """The file of a third party's construction, so that a reader of the report can run it."""
+    """The source file of a third-party construction, so that a reader of the report can run it."""
     path = source_of(str(getattr(answer.question, "construction", "")))
     if path is None:
         return None
@@ -113,7 +113,7 @@ def _said(answer: Answer) -> tuple[list[str], list[str]]:
 
 
 def opener(answer: Answer) -> str:
-    """The words before the statement; an assumption below it is named."""
+    """The words before the statement; they name an assumption that it rests on."""
     trace, below = answer.trace, answer.trace.ancestors(answer.conclusion)
     assumed = {c.id for c in trace if c.id in below and c.level is Level.ASSUMED}
     roots = [name for name in assumed if not trace.ancestors(name) & assumed]
@@ -145,7 +145,7 @@ def _why(answer: Answer, line: str) -> list[str]:
 
 
 def proof_lines(answer: Answer) -> tuple[str, ...]:
-    """A line for a terminal: the proof stands, or the first statement that does not hold, with the
+    """A line for a terminal: that the proof stands, or which statement fails first, with the
     witness. Nothing if no proof was given."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:
@@ -175,7 +175,7 @@ def further_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
-    """The statement that the proof stands; if it is weaker than proved, the weak claim."""
+    """The statement that the proof stands; if it is less than proved, the weak claim."""
     line = plain(sentence(claim.statement))
     weak = [name for name in claim.rests_on if answer.trace.standing(name) is standing]
     if not standing < Level.PROVED or not weak:

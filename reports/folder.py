@@ -1,9 +1,9 @@
-"""Write a report's folder: all of it or nothing, and never over other files.
+"""Write a report's folder, completely or not at all, and never over other files.
 
 The files are written to a new folder beside the target, which then replaces the target in one
-rename; signals that would end the process (Ctrl-C, SIGTERM, SIGHUP) wait until that is done. A
-folder may be replaced if it holds only files that reports have and its pages begin with the mark of
-a report. Any other folder that is not empty is refused, and the strange file is named.
+rename; signals that would end the process (Ctrl-C, SIGTERM, SIGHUP) wait until then. A folder may
+be replaced if it holds only files that reports have and its pages begin with the mark of a report.
+Any other folder that is not empty is refused, and the error names the unknown file.
 
 Every report also gets the page for a browser and, if there is a certificate, the checker, so that
 the certificate can be judged without attncert.
@@ -41,8 +41,8 @@ def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     """Write the report to the folder `path`; returns the paths of its files, sorted.
 
     Raises InputError if the folder holds anything else or cannot be written. An error or interrupt
-    leaves the old folder (or none), and no temporary one; only SIGKILL, which no program can delay,
-    may leave a hidden one beside it.
+    leaves the old folder (or none), and no temporary folder; only SIGKILL, which no program can
+    delay, may leave a hidden one.
     """
     files = contents(report)
     with path_errors("--out", _WRITABLE, path), endings_wait():

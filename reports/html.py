@@ -48,7 +48,7 @@ _ATTRIBUTES = frozenset([
     "displaystyle", "scriptlevel", "lspace", "rspace", "movablelimits", "largeop", "symmetric",
 ])  # fmt: skip
 _LONG = 60  # cells with more letters are kept wide
-_LINE = 36  # the letters of mathematics that fit one line of a phone
+_LINE = 36  # letters of mathematics that fit on one line of a phone
 _Tokens = Sequence[Token]
 
 
@@ -87,7 +87,7 @@ def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
 
 
 def mathml(latex: str, block: bool = False) -> str:
-    r"""MathML; the LaTeX source as code if it cannot be read.
+    r"""The formula as MathML, or its LaTeX source as code if it cannot be read.
 
     >>> mathml(r"\text{<b>}") == mathml(r"\text{&lt;b&gt;}") and "<b>" not in mathml(r"\text{<b>}")
     True

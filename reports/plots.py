@@ -1,4 +1,4 @@
-"""The report's figures, one by one, as `answer.plot` in a notebook."""
+"""The report's figures one by one, for `answer.plot` in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a report: files for its folder, the same as data, sentences, exit status.
+"""The record of a report: its files, its content as data, its sentences, its exit status.
 
 The names of all files that a report's folder may hold are listed here alone. Nothing heavy is
 imported.
@@ -16,7 +16,7 @@ from attncert.constructions.foreign import safe_name
 MARK = "<!-- attncert report/1 -->"  # the beginning of every page
 HTML_MARK = f"<!doctype html>\n{MARK}"  # the beginning of every page for a browser
 
-PAGE, HTML_PAGE = "report.md", "report.html"  # the page, and the same for a browser
+PAGE, HTML_PAGE = "report.md", "report.html"  # the page in Markdown, and for a browser
 FILES = (
     PAGE, HTML_PAGE, "answer.json", "timings.json", "certificate.json",
     "certificate-every-labelling.json", "certificate-some-labellings.json",
@@ -41,7 +41,7 @@ def is_report_file(name: str) -> bool:
 
 
 def author_file(name: str) -> str:
-    """Where the file of a third party's construction is in the folder."""
+    """The path of a third party's construction in the folder."""
     return f"construction/{safe_name(name, 'construction.py')}"
 
 

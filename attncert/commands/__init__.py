@@ -1,1 +1,1 @@
-"""The commands: those that answer questions in one file, each other command in its own."""
+"""The commands. Those that answer questions share one file; every other has its own."""

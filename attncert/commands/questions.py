@@ -1,5 +1,5 @@
-"""The commands that answer a question about data, one line each; options and help come from the
-question, the output from its report."""
+"""The commands that answer a question about data, one line each. Options and help come from the
+question, and the output comes from its report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _load_vectors() -> Callable[..., Any]:
 @dataclass(frozen=True)
 class _Entry:
     """function: takes the arguments, the question and progress; returns an Answer. load: reads
-    DATA. loads_by: options of the question that it takes."""
+    DATA. loads_by: the options of the question that `load` takes."""
 
     question: type[Question]
     function: Callable[[], Callable[..., Any]]
@@ -65,8 +65,8 @@ def _run(
     from attncert.reports.report import Report
 
     require_memory()
-    arguments, name = dict[str, Any](sources), question.command  # arguments in the function's order
-    if (path := sources.get("data")) is not None:  # weights and folders are read by the function
+    arguments, name = dict[str, Any](sources), question.command  # in the function's order
+    if (path := sources.get("data")) is not None:  # the function reads weights and folders
         options = {option: getattr(question, option) for option in entry.loads_by}
         arguments["data"] = entry.load()(path, **options)
         data = arguments["data"].name

@@ -29,8 +29,8 @@ def report_folder(out: str | None, name: str) -> str | Path:
 
 
 def require_memory() -> None:
-    """Raises InputError if the address space is limited to less than 1 GiB: OpenBLAS then asks for
-    memory forever, and no signal reaches it."""
+    """Raises InputError if the address space is limited to less than 1 GiB: OpenBLAS would then ask
+    for memory forever, and no signal would reach it."""
     with suppress(ImportError):  # Windows has no such limit
         import resource
 
@@ -54,8 +54,8 @@ def require_apart(log: str | None, folder: str | Path) -> None:
 def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
     """Make a report, write it to `folder` and print the verdict; returns the exit status.
 
-    A folder that cannot be written is refused before the work begins. A Ctrl-C with a message about
-    kept work becomes an Interrupted.
+    A folder that cannot be written is refused before the work begins. A Ctrl-C whose message says
+    what work is kept becomes an Interrupted.
     """
     from attncert.reports.folder import check_folder, write
     from attncert.reports.report import PAGE

@@ -12,7 +12,7 @@ from typing import Any
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # print only errors and --json
 
 _QUIET_SECONDS = 2.0
-_REDRAWN = 0.1  # seconds between two pictures in a notebook
+_REDRAWN = 0.1  # seconds between two updates in a notebook
 
 Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0: unknown)
 
@@ -20,10 +20,10 @@ Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0: unknow
 class Stages:
     """A context manager; call it as stage(name, done, of), or `say` a line.
 
-    Nothing is shown if stderr is neither a terminal nor a notebook's, with --quiet, or during the
-    first two seconds. Then a timer draws the current stage, even if that stage makes no calls. A
-    stage ends, with a full bar, when the next one begins; totals may grow, never shrink. Source:
-    docs/commands.md.
+    Nothing is shown with --quiet, if stderr is neither a terminal nor a notebook's, or during the
+    first two seconds. After them a timer draws the current stage, even if that stage makes no
+    calls. A stage ends, with a full bar, when the next one begins; totals may grow, never shrink.
+    Source: docs/commands.md.
 
     >>> from attncert import Dataset, Prove, Stages, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -28,7 +28,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Markdown within <details>; a link to what is not part of the site leads to the repository, or
+    """Enable Markdown within <details>. A link that leaves the site leads to the repository, or
     becomes plain text if there is none."""
     folder = posixpath.dirname(page.file.src_uri)
 
@@ -36,7 +36,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         text, target, anchor = link.groups()
         path = posixpath.normpath(posixpath.join(folder, target))
         if files.get_file_from_path(path) or not (ROOT / path).exists():
-            return link[0]  # MkDocs reports it if it leads nowhere
+            return link[0]  # MkDocs reports a link that leads nowhere
         if path == "docs/gallery":
             return f"[{text}]({target.rstrip('/')}/README.md)"
         home = REPOSITORY.get("Repository")

@@ -30,9 +30,9 @@ _TRUE_EXP = "The exponential function is the true one, not rounded."
 
 
 class Words(NamedTuple):
-    """claim, subject, proof, limits: what is claimed, about what, why that can be proved, and what
-    is left open. argued: the mathematics between what is computed and what is claimed, "" if there
-    is none; assumed: what is taken on trust, "" if nothing is."""
+    """claim, subject, proof, limits: what is claimed, about what, why it is proved, and what is
+    left open. argued: the mathematics that leads from what is computed to what is claimed, or "";
+    assumed: what is taken on trust, or ""."""
 
     claim: str
     subject: str
@@ -145,7 +145,7 @@ def _network_near(cert: Mapping[str, Any]) -> Words:
 def _close(
     cert: Mapping[str, Any], who: str, built: str, kind: str, theorem: str, assumed: str
 ) -> Words:
-    """Weights exist close to those in the file. built: how `who` is computed."""
+    """The claim that weights exist close to those in the file. built: how `who` is computed."""
     radius = short(printable(cert["near"]["radius"], 200))
     return Words(
         f"Within {radius} of the weights in the file, in every number, there are real "
@@ -276,7 +276,7 @@ def _network_rank(cert: Mapping[str, Any]) -> Words:
 
 
 def further(cert: Mapping[str, Any]) -> tuple[str, str]:
-    """What the file states besides its claim, and why that can be proved."""
+    """What the file states besides its claim, and why this is proved."""
     statement = argument = ""
     if "layer" in cert and len(cert["network"]) > 1:
         before = counted(len(cert["network"]) - 1, "block")

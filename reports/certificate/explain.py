@@ -37,7 +37,7 @@ _TRUST = (
 @dataclass(frozen=True, repr=False)
 class Explanation:
     """parts: headings with one paragraph each. status: "holds", "wrong", "over limit", or "only
-    read"; message: the checker's line."""
+    read". message: the line that the checker prints."""
 
     file: str
     claim: str
@@ -114,8 +114,8 @@ def explain(
 def _with_data(
     content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The certificate with its data, even if these are in a file beside it; and the verdict
-    "wrong" if that file is not the one named. Raises Rejected."""
+    """The certificate with its data, even if they are in a file beside it; and the verdict "wrong"
+    if that file is not the one that it names. Raises Rejected."""
     if not content["data_file"]:
         return content, None
     try:

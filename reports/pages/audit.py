@@ -102,7 +102,7 @@ def data_tables(examined: Examination) -> Iterator[Table]:
 
 
 def _used(name: str, trace: ProofTrace) -> list[tuple[str, ...]]:
-    """Each step that rests on a hypothesis or names its use, with all heads together."""
+    """Each step that rests on a hypothesis or names its use; heads share a row."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for claim in trace:
         of = ids.head_and_step(claim.id)

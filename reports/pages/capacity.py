@@ -22,7 +22,7 @@ NAMES = {
     About.UNIVERSAL: "all labels at once",
     About.EVERY_LABELLING: "each labelling",
     About.SOME_LABELLINGS: "some labellings",
-    About.THESE_LABELS: "these labels",  # no row of the table
+    About.THESE_LABELS: "these labels",  # these have no row in the table
 }
 
 

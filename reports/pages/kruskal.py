@@ -71,7 +71,7 @@ def _bound_row(bound: RankBound) -> tuple[str, ...]:
 
 
 def _rows(answer: KruskalRank) -> list[int] | None:
-    """The numbers of the vectors in the certificate; None if it holds all."""
+    """The indices of the vectors in the certificate; None if it holds all of them."""
     dependency, certificate = answer.interval.upper.dependency, answer.certificate
     if dependency is None or certificate is None:
         return None

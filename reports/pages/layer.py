@@ -27,7 +27,7 @@ from attncert.verify.outputs.error import interval, outward
 from attncert.verify.third_party.layer.layer import LayerAnswer
 from attncert.verify.third_party.layer.layer_audit import LayerAudit
 
-_SHOWN = 60  # examples in a table; the JSON holds all
+_SHOWN = 60  # examples in a table; the JSON holds all of them
 
 
 def page_parts(answer: LayerAnswer) -> PageParts:

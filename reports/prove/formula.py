@@ -58,7 +58,7 @@ def _gated(block: Gated, k: str, before: str) -> tuple[str, str]:
 
 
 def _group(block: Group, k: str, before: str) -> tuple[str, str]:
-    """The blocks of a group are numbered k.1, k.2, ...; the first reads what the group reads."""
+    """The blocks of a group are numbered k.1, k.2, ...; block k.1 reads what the group reads."""
     names = [before, *(f"{k}.{number}" for number in range(1, len(block.blocks) + 1))]
     inner = (
         _formula(x, *pair) for x, *pair in zip(block.blocks, names[1:], names[:-1], strict=True)

@@ -1,8 +1,8 @@
 """The proof graph as SVG: boxes by standing, edges from premise to conclusion, links to the steps.
 
-Text stays text, and every box is a link with a name for screen readers. There is no style sheet: a
-page that includes the drawing may override its attributes. Text is wrapped by counting letters, so
-that nothing depends on a font.
+Text remains text, and every box is a link with a name for screen readers. There is no style sheet:
+a page that includes the drawing may override its attributes. Text is wrapped by counting letters,
+so that nothing depends on a font.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _KEY = 40  # the height of the legend
 
 
 def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None = PAGE) -> bytes:
-    """The drawing of the whole trace; the box of `conclusion` has a thick edge. page: where the
-    boxes lead; None for no links."""
+    """The drawing of the whole trace; the box of `conclusion` has a thick edge. page: the target of
+    the links; None for no links."""
     view, place = diagram(trace), anchors(trace)
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     edges = (*view.rests, *view.argued)

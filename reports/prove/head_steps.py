@@ -23,7 +23,7 @@ MOST_WRITTEN = 24  # steps of heads that are written out
 
 @dataclass(frozen=True)
 class HeadSteps:
-    """numbers: the places of these claims in the trace. steps: one for each step of all heads, in
+    """numbers: the numbers of these claims in the trace. steps: one for each step of all heads, in
     words, with uses (hypothesis, strength) and premises (words, anchor). written: the claims to
     write out in full."""
 
@@ -33,7 +33,7 @@ class HeadSteps:
 
 
 def head_steps(trace: ProofTrace) -> HeadSteps | None:
-    """None if no claim is about a head."""
+    """The steps of all heads; None if no claim is about a head."""
     of_step = _by_step(trace)
     if not of_step:
         return None
@@ -102,7 +102,7 @@ def _step(
 
 
 def _each(values: Iterable[tuple[int, str]]) -> str:
-    """The value if all heads have the same one; else each value but "" with its heads.
+    """The value if all heads share it; else each value other than "" with its heads.
 
     >>> _each([(1, "proved"), (2, "proved")]), _each([(1, ""), (2, "proved")])
     ('proved', 'proved (head 2)')

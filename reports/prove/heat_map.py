@@ -1,7 +1,7 @@
 """The heat map of saturation as SVG, heads × examples: a rectangle for each run of equal colour.
 
-Text stays text. Colours are those of Matplotlib's cividis, which can be told apart with any colour
-vision. They mean the same in every map, so that maps can be compared.
+Text remains text. Colours are those of Matplotlib's cividis, which can be told apart with any
+colour vision. A colour means the same in every map, so that maps can be compared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from attncert.reports.words.drawing import Drawing
 from attncert.reports.words.text import plain
 from attncert.verify.claims.words import counted
 
-MOST_CELLS = (60, 120)  # heads × examples that are drawn one by one
+MOST_CELLS = (60, 120)  # the most heads × examples drawn one by one
 MOST_MARKS = 600  # heads that are outlined; more outlines would overlap
 COLOURS = (
     "#fee838", "#e9d34e", "#d1bf61", "#bbad6d", "#a59c74", "#918b78", "#7d7c78",

@@ -49,7 +49,7 @@ def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[P
 
 
 def _row_of(boxes: int, edges: Sequence[Edge]) -> dict[int, int]:
-    """The row of each box, below its premises. If bundling closed a cycle, its last edge is left
+    """The row of each box, below its premises. If bundling makes a cycle, its last edge is left
     out."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(boxes))
@@ -68,7 +68,7 @@ def _row_of(boxes: int, edges: Sequence[Edge]) -> dict[int, int]:
 
 
 def _sorted(rows: list[list[_Node]], graph: nx.DiGraph) -> dict[_Node, float]:
-    """Sort each row by the neighbours above, then below, in turn; x of every node."""
+    """Sort each row by the neighbours above and below in turn. Returns x of every node."""
     x = {node: place for row in rows for node, place in _spread(row)}
     for sweep in range(_SWEEPS):
         near = graph.succ if sweep % 2 else graph.pred

@@ -45,7 +45,7 @@ def page_parts(proof: Proof) -> PageParts:
 
 
 def _instead(proof: Proof) -> tuple[str, ...]:
-    """Why a rank is the answer although --claim is auto, and what an exact readout costs."""
+    """Why the answer is a rank although --claim is auto, and what an exact readout costs."""
     asked = getattr(proof.question, "claim", "") != "auto"
     if asked or ids.READOUT not in proof.trace:
         return ()
@@ -81,7 +81,7 @@ def _saturation(proof: Proof) -> str:
 
 
 def _still_known(proof: Proof) -> list[tuple[str, str, str]]:
-    """If nothing was built: what can be placed, and which limits hold for all weights."""
+    """If nothing was built, what can be placed, and which limits hold for all weights."""
     if proof.layer is not None:
         return []
     trace = proof.trace

@@ -41,8 +41,8 @@ def not_proved(proof: Answer) -> list[Claim]:
 
 
 def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
-    """For each head the largest log2(1 - p_max) over the examples of earlier groups; None if there
-    are none."""
+    """For each head the largest log2(1 - p_max) over the examples of earlier groups; None if it has
+    none."""
     earlier: list[int] = []
     out: list[float | None] = []
     for head in heads:
@@ -53,7 +53,7 @@ def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
 
 
 def certificate_sha256(proof: Answer) -> str | None:
-    """The hash of the bytes of certificate.json: keys sorted, no insignificant white space."""
+    """The hash of the bytes of certificate.json: sorted keys, no insignificant white space."""
     if proof.certificate is None:
         return None
     return hashlib.sha256(canonical_bytes(proof.certificate)).hexdigest()

@@ -59,7 +59,7 @@ def rested_on(proof: Answer) -> str:
 
 
 def promises(proof: Answer) -> list[Row]:
-    """What a theorem promises, by its formula, what was built, and how that is known."""
+    """What the formula of a theorem promises, what was built, and how that is known."""
     return [
         (
             words(what),
@@ -124,8 +124,8 @@ HEAD_COLUMNS = (
 
 
 def heads(proof: Proof) -> tuple[Row, list[Row]]:
-    """The columns that have entries, and a row for each head; if there are many, for the first and
-    the last."""
+    """The columns that have entries, and a row for each head; if there are many heads, only for the
+    first and the last."""
     standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace).items()}
     table: list[Row] = []
     for k, (head, worst) in enumerate(zip(proof.heads, worst_earlier(proof.heads), strict=True), 1):
@@ -207,7 +207,7 @@ def _finding(claim: Claim) -> str:
 
 
 def _where_used(proof: Answer, claim: Claim) -> str:
-    """The steps that name it in `uses`, by strength, then the other claims that rest on it
+    """The steps that name the claim in `uses`, by strength, then the others that rest on it
     directly."""
     short = hypothesis_name(claim.id) or ""
     by_strength: dict[str, list[ClaimId]] = {}

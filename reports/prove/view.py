@@ -2,12 +2,12 @@
 
 A proof with 600 heads has thousands of claims, and a diagram with thousands of boxes shows nothing.
 So the diagram is a quotient of the trace: each box stands for one claim or for all heads with the
-same standing, and carries the weakest standing inside it.
+same standing, and shows the weakest standing in it.
 
 Two kinds of edges are drawn. What is certified is decided from the data and the weights; a standing
 derives from `rests_on` alone. The written proof takes another route: hypotheses give the steps of
-each head, these the rank, and the rank gives every labelling. `argued` makes its edges; no standing
-derives from them.
+each head, the steps give the rank, and the rank gives every labelling. `argued` makes these edges;
+no standing derives from them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_BOXES = 60
 ROUTES = (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION)
 _WHOLE = (
     (ids.CAPACITY, ids.GROUPS),  # T examples fill enough groups
-    (ids.VALUE_WIDTH, ids.REDUCTION),  # V holds the labels if d_v >= m
+    (ids.VALUE_WIDTH, ids.REDUCTION),  # if d_v >= m, V can hold the labels
     (ids.THEOREM, ids.UNIVERSAL),  # what Theorem 1 says
     (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what its proof shows under a weaker hypothesis
     (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling, hence these labels
@@ -80,7 +80,7 @@ def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
 
 
 def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
-    """The claims that lower the standing of `claim` below its own level, each weak on its own."""
+    """The claims that lower the standing of `claim` below its own level, each by its own level."""
     standing = trace.standing(claim.id)
     if standing is claim.level:
         return []
@@ -128,7 +128,7 @@ def diagram(trace: ProofTrace) -> Diagram:
 
 
 def box_anchor(box: Box, anchors: Mapping[ClaimId, str]) -> str:
-    """Where the page describes a box: at its first claim or, for heads, where their steps begin."""
+    """The place on the page that describes a box: its first claim, or the heads' first step."""
     heads = len(box.claims) > 1 and all(map(head_and_step, box.claims))
     return "heads-1" if heads else anchors[box.claims[0]]
 
@@ -175,7 +175,7 @@ def _quotient(trace: ProofTrace, label: Callable[[ClaimId], str]) -> Diagram:
 
 
 def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The edges that do not follow from others; all of them if bundling closed a cycle."""
+    """The edges that do not follow from others; all edges if bundling makes a cycle."""
     graph = nx.DiGraph(sorted(edges))
     if not nx.is_directed_acyclic_graph(graph):
         return edges

@@ -19,7 +19,7 @@ from attncert.verify.claims.words import counted
 
 MOST_TERMS = 12
 MOST_DIGITS = 30  # the longest coefficient inside an equation
-MOST_WITNESS = 700  # the longest witness on the page; the JSON has all of it
+MOST_WITNESS = 700  # the longest witness on the page; the JSON has it in full
 
 
 @dataclass(frozen=True)

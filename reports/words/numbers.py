@@ -1,7 +1,7 @@
 """How numbers are written: short, and never more exact than they are.
 
-Every function returns text in the form of `reports.words.text` (LaTeX between dollar signs). Long
-integers are written from their bit lengths, without all their digits.
+Every function returns text in the form of `reports.words.text` (LaTeX between dollar signs). A long
+integer is written from its bit length, without its decimal digits.
 """
 
 from __future__ import annotations

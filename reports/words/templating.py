@@ -30,11 +30,11 @@ _FILTERS: dict[str, Filter] = {
 def page(
     template: str, context: Mapping[str, Any], folder: Path = TEMPLATES, **filters: Filter
 ) -> bytes:
-    """The page that the template makes of these names; `mark` is the mark of a report.
+    """The template, filled with these names; `mark` is the mark of a report.
 
-    folder: the folder of the template, which may include templates of reports. filters: in addition
-    to those of all pages. The page has at most one blank line between blocks, no blanks at line
-    ends, and one newline at the end. An undefined name is an error.
+    folder: the folder of the template, which may include templates of reports. filters: additional
+    ones. The page has at most one blank line between blocks, no blanks at line ends, and one
+    newline at the end. An undefined name is an error.
     """
     environment = _environment(folder)
     environment.filters |= filters

@@ -1,9 +1,9 @@
 """Sentences as GitHub Markdown and as plain text.
 
 Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). All text of a report
-has that form first; it is then written as GitHub Markdown, or as plain text (terminal, figures).
-Prose is escaped for its target, so a data set called `a|b<c>` cannot change the structure of a
-table or smuggle in HTML.
+has this form first, and is then written as GitHub Markdown, or as plain text for terminals and
+figures. Prose is escaped for its target, so a data set called `a|b<c>` cannot change the structure
+of a table or smuggle in HTML.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def code(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Unicode without LaTeX.
+    r"""The text as Unicode without LaTeX.
 
     >>> print(plain(r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $t \le T$, over $\mathbb{Q}$"))
     A(E⁽ᵗ⁾, e⁽ᵗ⁾) = y⁽ᵗ⁾ for all t ≤ T, over ℚ

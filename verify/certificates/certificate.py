@@ -46,7 +46,7 @@ _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with
 
 
 class TooLarge(Exception):
-    """A certificate would be above a cap of the checker; str() is the reason, half a sentence."""
+    """A certificate would be above a cap of the checker; str() gives the reason as a clause."""
 
 
 class DataFile(dict[str, Any]):

@@ -37,8 +37,8 @@ def judged(answer: _Answer) -> _Answer:
 
 
 def contradiction(file: Mapping[str, Any], judge: str) -> str:
-    """Why this judge rejects the file, in half a sentence; "" if it does not, if there is no judge,
-    or if the file exceeds a limit of the checker.
+    """Why this judge rejects the file, as a clause; "" if it does not, if there is no judge, or if
+    the file exceeds a limit of the checker.
 
     The file is written to a folder and read from there, as by `attncert check`. Arithmetic: that of
     the checker.

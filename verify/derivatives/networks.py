@@ -22,7 +22,7 @@ Entries = Callable[[ObjectArray, int], Array]  # integers over one denominator, 
 
 
 class NotDifferentiable(Exception):
-    """The engine has no derivative of this block; str() is the reason, half a sentence."""
+    """The engine has no derivative of this block; str() gives the reason as a clause."""
 
 
 def blocks_of(network: Network, entries: Entries) -> list[Block]:

@@ -1,1 +1,1 @@
-"""Commands about certificates and what checks them."""
+"""Commands about certificates and their checkers."""

@@ -43,7 +43,7 @@ def check(
     if fast + verified + kernel > 1:
         raise InputError("--fast, --verified and --kernel", "given one at a time", "together")
     for option, limit in (("--limit-seconds", limit_seconds), ("--limit-mib", limit_mib or 0)):
-        if not limit >= 0:  # true of NaN, too
+        if not limit >= 0:  # true for NaN, too
             raise InputError(option, "0 or a positive number", f"{limit:g}")
     argument, certificate = certificate, certificate_in(certificate)
     by, most = _checker(fast, verified, kernel)

@@ -2,8 +2,8 @@
 
 Anyone can write a folder, with every number and hash in it, so comparing its parts with one
 another shows nothing. The checker is compared with the installed one. The report is written again:
-the certificate holds the data and the command line, whose options are parsed here by the rules of
-its question, and this installation runs it. Only the name of the data is taken from the folder.
+the certificate holds the data and the command line, and this installation parses its options and
+runs the command. Only the name of the data is taken from the folder.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from attncert.verify.questions.question import Question, flag, options
 _AGAIN: dict[str, type[Question]] = {
     x.command: x for x in (Prove, Fit, Capacity, Kruskal, Assume, LayerQuestion)
 }
-_BEHIND = ("impossible", "network-rank")  # claims whose files hold no blocks of --before
+_BEHIND = ("impossible", "network-rank")  # claims whose certificates hold no blocks of --before
 _APART = ("timings.json", "checker")
 _TRUST = "Trust attncert explain and this installation's checker, not the text of a report."
 
 
 class Compared(NamedTuple):
     """sentences: what was compared and what differs. exit_status: 0 if nothing differs; 3 if only
-    figures differ, or the checker beside a certificate of another version, or if the report was not
-    compared; otherwise 1. not_compared: why the report was not compared, or ""."""
+    figures differ, if the report was not compared, or if the checker differs but another version
+    wrote the certificate; otherwise 1. not_compared: why the report was not compared, or ""."""
 
     sentences: tuple[str, ...]
     exit_status: int
@@ -49,12 +49,12 @@ class Compared(NamedTuple):
 
 
 class _Apart(Exception):
-    """The report cannot be written again; str() is the reason, half a sentence."""
+    """The report cannot be written again; str() gives the reason as a clause."""
 
 
 def compared(folder: Path, limit_seconds: float) -> Compared:
-    """Compare the checker and the report in the folder of a certificate that holds, if they are
-    there. Raises InputError."""
+    """Compare the checker and the report beside a certificate that holds, if the folder has them.
+    Raises InputError."""
     with path_errors(str(folder), "a folder that can be read", folder):
         there = [name for name in ("checker", PAGE) if os.path.lexists(folder / name)]
         certificate = json.loads((folder / "certificate.json").read_bytes())
@@ -135,7 +135,7 @@ def _changed(folder: Path, certificate: Mapping[str, Any], limit_seconds: float)
 
 
 def _of_its_figures(folder: Path) -> bool:
-    """Whether the HTML page is the page beside it with the figures of this folder."""
+    """Whether the HTML page is made from the Markdown page and the figures in this folder."""
     from attncert.reports.html import html_page
 
     files = {name: folder / name for name in (HTML_PAGE, PAGE, *map(figure_file, FIGURES))}
@@ -154,7 +154,7 @@ def _words(command: str) -> list[str]:
         program, name, *rest = shlex.split(command)
         record = _AGAIN[name]
         while rest and not rest[0].startswith("--"):
-            rest.pop(0)  # compared below, with the whole line
+            rest.pop(0)  # the whole line is compared below
         meanings = {flag(x): (x, o) for x, o in options(record).items() if o.repeats}
         settings: dict[str, Any] = {}
         while rest:
@@ -162,7 +162,7 @@ def _words(command: str) -> list[str]:
             kind = meaning.rule.kind
             settings[field] = True if kind is bool else kind(rest.pop(0))
         line = record(**settings).line()
-    except (KeyError, ValueError, IndexError):  # InputError is one
+    except (KeyError, ValueError, IndexError):  # InputError is a ValueError
         raise _Apart("its command is not one that attncert writes") from None
     if program != "attncert" or line != command:
         raise _Apart("its command is not one that attncert writes")
@@ -197,8 +197,8 @@ def _name(folder: Path) -> str:
 
 def _others(ours: Path, theirs: Path, apart: Collection[str] = ()) -> list[str]:
     """The files that only one of the folders has, or that differ, without the top-level names in
-    `apart` and our compiled files. Theirs are included: Python would run them instead of the
-    sources."""
+    `apart` and our compiled files. Compiled files of theirs count: Python would run them instead of
+    the sources."""
     paths = {p.relative_to(theirs) for p in theirs.rglob("*") if p.is_symlink() or not p.is_dir()}
     own = (p.relative_to(ours) for p in ours.rglob("*") if not p.is_dir())
     paths |= {path for path in own if "__pycache__" not in path.parts}

@@ -26,7 +26,7 @@ def explain(
 ) -> int:
     """Say what a certificate claims, how it is proved and whether that holds, in plain words.
 
-    A data set gives its sizes, and the SHA-256 by which reports and certificates name it.
+    For a data set, print its sizes and the SHA-256 by which reports and certificates name it.
     """
     from attncert.constructions.data.loading import bundled
     from attncert.reports.certificate.explain import data_text, explain, text
@@ -46,7 +46,7 @@ def explain(
 
 def _data(path: str) -> Dataset | None:
     """The data set in this file: bundled, an archive, or an object with contexts or sequences. None
-    for anything else, which should be a certificate."""
+    for any other file, which should be a certificate."""
     from attncert.constructions.data.loading import (
         MAX_JSON_BYTES,
         bundled,
