@@ -66,11 +66,8 @@ def _commands(
 
 
 def run(words: list[str], options: dict[str, bool]) -> int:
-    """Run the command line with these arguments; returns its exit status.
-
-    options: receives the global options, and whether a command has begun. Raises KeyboardInterrupt,
-    and exceptions that no command expects.
-    """
+    """Run the command line with these arguments; returns its exit status. `options` receives the
+    global options. Raises KeyboardInterrupt, and exceptions that no command expects."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the caller (>&-): no file may take its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115

@@ -43,13 +43,9 @@ class PlacedHead:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SteeringHead(PlacedHead, ABC):
-    """A head that also moves every earlier example towards one row of its context.
-
-    Vectors are columns over ℚ (d×1), in the data's own units.
-    selector, separator, c: v, u and c of the term c·u vᵀ; None if the head has no such term.
-    targets:  the row L_s to which each earlier example s attends as c grows.
-    gap_bits: the smallest lead of L_s over another row at this c, in bits, among all s.
-    """
+    """A head that also moves every earlier example towards one row of its context, its target, by
+    the term c·u vᵀ with selector v and separator u (d×1 over ℚ). gap_bits: the smallest lead of a
+    target over another row at this c."""
 
     selector: fmpq_mat | None
     separator: fmpq_mat | None
@@ -64,18 +60,11 @@ class SteeringHead(PlacedHead, ABC):
 
 @dataclass(frozen=True, repr=False)
 class BuiltLayer:
-    """The layer's key and query weights, and all choices of the builder.
+    """The layer's key and query weights, and all choices of the builder; heads that place no group
+    are idle.
 
-    name:       the construction's name, as on the command line.
-    groups:     the examples that each head places, in the order of the heads and in the data set's
-                numbering.
-    heads:      one record per head that places a group, e.g. `PaperHead`, `WidthOneHead`. Further
-                heads of the layer are idle.
-    r:          groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 if groups may
-                have any size.
-    regrouped:  whether the given order failed the partition condition and another was found.
-    partition:  the grouping into r, r-1, r-1, ... that meets the partition condition, if the heads
-                place other groups; None means `groups` if r > 0, else no grouping.
+    r: groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 if groups may have any
+    size. partition: a grouping that meets the partition condition, if the heads place other groups.
     Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 
     >>> from attncert import Dataset

@@ -25,13 +25,10 @@ from attncert.constructions.search.placement import Placement, independent_rows
 
 
 def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> BuiltLayer:
-    """The construction with these keys and queries. Exact; rank decided mod p.
-
-    layer: all heads of one width; keys and queries over ℚ in units of ln 2 with integral logits on
-    `data`. Heads that place no example come last. heads: H, if stated; idle heads are added.
-    Raises InputError if shapes do not fit, HypothesisFails if the layer has more heads than that,
-    and HypothesisFails, undecided, if a logit is not an integer, or the rank of the features is
-    less than T modulo every prime tried. Source: docs/constructions.md.
+    """The construction with these keys and queries, all of one width, over ℚ in units of ln 2.
+    Heads that place no example come last. Exact; rank decided mod p. Raises InputError if shapes do
+    not fit, HypothesisFails if the layer has more than H heads, and HypothesisFails, undecided, if
+    a logit is not an integer or the rank is below T. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine").groups

@@ -56,11 +56,7 @@ _DRAWS = 6  # draws at the first level; each level has 6 more
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GenericHead(PlacedHead):
-    """The draw for one head. Matrices over ℚ (d×d_h), in the units of the data.
-
-    key, query: integers up to `bound`, times the common denominator of contexts and queries.
-    draws:   the number of draws tested for this head.
-    """
+    """The draw for one head: integers up to `bound`, times the common denominators of the data."""
 
     key: fmpq_mat
     query: fmpq_mat

@@ -97,9 +97,8 @@ def parts_of(answer: Answer) -> PageParts:
 
 
 def verdict(answer: Answer) -> str:
-    """The level and the statement, in one line for a terminal. If the statement does not hold, the
-    line gives the reason or the relation of the first claim that fails below it. If it holds but
-    its proof or a further claim does not, the line says both."""
+    """The level and the statement, in one line for a terminal, with the reason if the statement
+    does not hold, and with what fails besides if it does."""
     start, said = _said(answer)
     return " ".join([*start, *map(plain, said)])
 

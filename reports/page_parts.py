@@ -12,14 +12,9 @@ from attncert.reports.words.drawing import Picture
 
 @dataclass(frozen=True)
 class PageParts:
-    """The parts of a report that depend on its command.
-
-    template: the template of report.md; context: the names that it uses besides the answer.
-    exhibits: content of answer.json that can be written as JSON. figures, files: make the figures
-              and other files, by name.
-    more: sentences after the verdict, for a terminal and a notebook. table: shown below them in a
-    notebook.
-    """
+    """The parts of a report that depend on its command: the template of report.md and its names,
+    exhibits for answer.json, further files, and what a terminal and a notebook show below the
+    verdict."""
 
     template: str
     context: Mapping[str, Any]

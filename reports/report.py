@@ -51,8 +51,7 @@ def figure_file(name: str) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells, each a sentence in the form of `reports/words/text.py`. note: the text below
-    the table."""
+    """Rows of cells, each a sentence in the form of `reports/words/text.py`, and a note below."""
 
     title: str
     columns: tuple[str, ...]
@@ -62,12 +61,8 @@ class Table:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """One report, ready to be written.
-
-    files:       contents by name, with the page; ValueError for names that no report has.
-    summary:     the JSON-able content of `--json`.
-    sentences:   the lines for a terminal; the first is the answer.
-    exit_status: 0 if the answer holds, 1 if it does not, 3 if it is undecided.
+    """One report, ready to be written: files by name (ValueError for names that no report has), the
+    JSON-able content of `--json`, and the lines for a terminal, of which the first is the answer.
     """
 
     files: Mapping[str, bytes]

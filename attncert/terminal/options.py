@@ -20,10 +20,8 @@ _JSON = "the answer as JSON on stdout"
 def command_of(
     record: type[_Record], run: Callable[[Sources, _Record, str | None, bool], int]
 ) -> Callable[..., int]:
-    """A function with the signature of the command, for Typer.
-
-    run: called with the arguments by name, the options, --out and --json; returns the exit status.
-    """
+    """A function with the signature of the command, for Typer. `run` takes the arguments by name,
+    the options, --out and --json, and returns the exit status."""
 
     def command(out: str | None, as_json: bool, **settings: Any) -> int:
         sources = {name: settings.pop(name) for name in arguments(record)}

@@ -52,11 +52,9 @@ def require_apart(log: str | None, folder: str | Path) -> None:
 
 
 def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
-    """Make a report, write it to `folder` and print the verdict; returns the exit status.
-
-    A folder that cannot be written is refused before the work begins. A Ctrl-C whose message says
-    what work is kept becomes an Interrupted.
-    """
+    """Make a report, write it to `folder` (refused before the work begins if it cannot be written)
+    and print the verdict; returns the exit status. A Ctrl-C with a message about kept work becomes
+    an Interrupted."""
     from attncert.reports.folder import check_folder, write
     from attncert.reports.report import PAGE
     from attncert.terminal.progress import Stages

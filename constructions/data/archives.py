@@ -50,11 +50,8 @@ def read_arrays(
     check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
     limit: int = MAX_ARRAY_BYTES,
 ) -> dict[str, AnyArray]:
-    """The arrays of an .npz archive that `choose` picks from the names in it. Raises InputError.
-
-    Headers come first: sizes, shapes (judged by `check`) and dtypes are compared with each other,
-    with the archive's own list and with the limits before any array is read.
-    """
+    """The arrays of an .npz archive that `choose` picks from the names in it. Raises InputError
+    before any array is read if sizes, shapes (judged by `check`) or dtypes do not fit."""
     with _refused(source, _NPZ):
         _require_short_directory(file)
         with zipfile.ZipFile(file) as archive:
@@ -82,11 +79,8 @@ def read_arrays(
 
 
 def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
-    """All arrays of an uncompressed .npz, mapped read-only and not loaded.
-
-    The checks are those of `read_arrays`; the arrays must be int8 to int64 in C order. Raises
-    InputError.
-    """
+    """All arrays of an uncompressed .npz, int8 to int64 in C order, mapped read-only and not
+    loaded. Raises InputError."""
     with _refused(source, f"{_NPZ}, uncompressed"):
         _require_short_directory(file)
         size, arrays = file.seek(0, os.SEEK_END), dict[str, AnyArray]()

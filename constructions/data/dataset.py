@@ -27,13 +27,8 @@ Shape = tuple[int, ...]
 
 
 class Origin:
-    """Where data come from. This class is for data as given; verify/provenance has others.
-
-    premises: ids of the claims that `claims` makes, on which every conclusion about the data rests.
-    keys: `origin` of a certificate (docs/certificate.md). blocks: the network that made the
-    data from `stored`, which a certificate then holds. settings: for answer.json. paragraph: for
-    the page of a report, after its summary of the data.
-    """
+    """Where data come from. This class is for data as given; verify/provenance has others. Every
+    conclusion about the data rests on `premises`."""
 
     premises: tuple[Any, ...] = ()
 
@@ -338,11 +333,8 @@ class Dataset:
         return some.of_origin(self.origin.of_examples(index.tolist()))
 
     def canonical(self) -> dict[str, Any]:
-        """The `data` object of a certificate: nested lists of "p" and "p/q".
-
-        Its format has no optional keys: zeros stand for missing labels, and the only claim that is
-        made without labels, full-rank, does not mention them.
-        """
+        """The `data` object of a certificate: nested lists of "p" and "p/q". Zeros stand for
+        missing labels, since its format has no optional keys."""
         inputs = self.origin.inputs
         tables = ARGUMENTS if inputs is None else ("labels",)
         written = {name: [part.strings() for part in self._parts(name)] for name in tables}

@@ -35,11 +35,9 @@ _SMALL = 2**20  # arrays of fewer entries are widened to int64
 
 @dataclass(frozen=True, eq=False)
 class ExactArray:
-    """`numerators / denominator`, exactly; the denominator is positive and shared by all entries.
-
-    stored: the numerators, of any shape, in a signed integer dtype (above -2^63, so that they can
-    be negated) or as Python integers in an object array. For arithmetic take `numerators`, which
-    is never narrower than int64: int8 would overflow silently.
+    """`numerators / denominator`, exactly. The numerators are stored in a signed integer dtype, or
+    as Python integers in an object array. For arithmetic take `numerators`, which is never narrower
+    than int64: int8 would overflow silently.
 
     >>> ExactArray.of([["1/2", 3], [0.25, -1]]).strings()
     [['1/2', '3'], ['1/4', '-1']]

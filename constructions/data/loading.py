@@ -82,10 +82,8 @@ def bundled(source: str | os.PathLike[str]) -> str | None:
 def read_source(
     source: str | os.PathLike[str], readers: Readers[_Read], must: str = _FILE
 ) -> _Read:
-    """Read a file, or standard input ("-"), with the reader for its format.
-
-    readers: functions of (file, name, its title in errors) by suffix; the first bytes decide for
-    standard input, and other suffixes are read as JSON. must: what errors say the file must be."""
+    """Read a file, or standard input ("-"), with the reader for its suffix, or for its first bytes
+    on standard input; other suffixes are read as JSON."""
     path, title = Path(source), str(source)
     try:
         if title == "-":
@@ -132,11 +130,8 @@ def _format(content: bytes, readers: Mapping[str, object]) -> str:
 
 
 def json_value(text: bytes, source: str, exact: bool = False) -> Any:
-    """The value of a JSON text (UTF-8) without duplicate keys; invalid numbers stay strings.
-
-    exact: whether decimals are `Decimal`, as in all data and weights, or floats, as in settings.
-    source: what errors call it. Raises InputError.
-    """
+    """The value of a JSON text (UTF-8) without duplicate keys; invalid numbers stay strings. exact:
+    whether decimals are `Decimal` and not floats. Raises InputError."""
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"JSON of at most {MAX_JSON_BYTES} bytes", "longer")
     try:

@@ -13,10 +13,8 @@ from attncert.constructions.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Which row each token is: `order[t][i]` is the row of token i of example t.
-
-    sequences: lists of rows, each stored once. examples: for each example a sequence and the
-    length of the prefix that is its context.
+    """Which row each token is: `order[t][i]` is the row of token i of example t. Sequences of rows
+    are stored once; an example is a sequence and the length of its prefix.
 
     >>> order = Order((np.array([0, 1, 0]),), ((0, 2), (0, 3)))
     >>> order[0].tolist(), order[1].tolist(), order.counts(2).tolist()

@@ -20,11 +20,8 @@ _CHUNK = 256  # rows folded into the Hermite form at a time
 
 @dataclass(frozen=True)
 class Coordinates:
-    """A basis of admissible vectors and the images of the data under it.
-
-    basis:  (d, k) rational matrix, columns b_j, in the units of the data.
-    images: (N, k) or (T or 1, n, k) integers, the data times the basis.
-    """
+    """A basis (d, k) of admissible vectors, in the units of the data, and the integers that are the
+    data times this basis: (N, k) or (T or 1, n, k)."""
 
     basis: fmpq_mat
     images: IntegerArray

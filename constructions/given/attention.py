@@ -112,11 +112,8 @@ def chain(
     reduced: Callable[[Array], Array] = lambda x: x,
     by_output: bool = True,
 ) -> tuple[Array, Array]:
-    """Outputs and derivatives (1) from softmax weights p (T, n, H) and q (T, H, d_h).
-
-    matrices: K, V and O, one for each head. product, reduced: the matrix product, and the reduction
-    of a sum of products, for arithmetic modulo a prime.
-    """
+    """Outputs and derivatives (1) from softmax weights p (T, n, H) and q (T, H, d_h). `product` and
+    `reduced` are replaced for arithmetic modulo a prime."""
     key, value, output = matrices
     xp, (T, _, H), m = array_namespace(queries), p.shape, output.shape[2]
     d, p = queries.shape[1], p[..., None]

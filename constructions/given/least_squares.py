@@ -76,12 +76,9 @@ def descend(
     patience: int = _PATIENCE,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
-    """Weights whose outputs are the labels up to rounding, or the last weights tried.
-
-    contexts (T or 1, n, d), queries (T, d), labels (T, m), times (`attention.py`): finite float64
-    arrays of one library, which does all the work. begin: a seed for small random weights, or the
-    first weights, in the scale of the data. Deterministic on one machine. It proves nothing.
-    """
+    """Weights whose outputs are the labels up to rounding, or the last weights tried. The arrays
+    are finite float64; begin: a seed, or the first weights, in the scale of the data. Deterministic
+    on one machine. It proves nothing."""
     xp, place = array_namespace(queries), device(queries)
     E, e, y = (unit(xp, array) for array in (contexts, queries, labels))
     contexts, queries, labels = contexts / E, queries / e, labels / y

@@ -30,19 +30,12 @@ class TooLong(Inexact):
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The operations of a block.
+    """The operations of a block. Its matrices have the methods of FLINT's; `bits` is 0 if the
+    length of numbers is bounded.
 
-    matrix:    the type of matrices, made from (rows, columns, entries), rows or an exact matrix.
-               It has the methods of FLINT's matrices; their entries are numbers with + - * /.
-    softmax:   the weights of a row of logits in a unit. hardmax: those that hardmax gives.
-    relu, threshold, silu, gelu, gelu_tanh: functions of one number.
-    normalized: a row x over the root of x·x / n + ε, given ε.
-    scores:    queries·keysᵀ over the root of a positive integer, given the logits' unit, too.
-    capped: c·tanh(x/c), given c. turn: cosine and sine of an angle in a unit, "turn" or "radian".
-    bits: the bits of a matrix's longest number; 0 if the length of numbers is bounded.
-    order: of the products in attention. "cheapest"; "keys first": keys and queries come before
-               logits; "values first": values come before means, too, as a machine computes them.
-    """
+    "normalized" divides a row x by the root of x·x / n + ε. "scores" are queries·keysᵀ over the
+    root of a positive integer. The order of products in attention is "cheapest", or "keys first"
+    before logits, or also "values first" before means, as a machine computes them."""
 
     matrix: Callable[..., Any]
     softmax: Callable[[Sequence[Any], str | None], list[Any]]

@@ -29,14 +29,9 @@ _DRAWS = 8  # draws for each size of integers
 
 @dataclass(frozen=True, repr=False)
 class Inputs:
-    """K distinct vectors with their labels, over ℚ.
-
-    of: "query" or "row", as for the block that reads them.
-    examples: the first example of each input, in order.
-    vectors:  K×p. labels: K×m.
-    scale:    an integer; weights times it have short products with the vectors: the data's common
-              denominator, or 1 after a softmax, whose denominators are long.
-    """
+    """K distinct vectors (K×p) with their labels (K×m), over ℚ, and the first example of each.
+    Weights times `scale` have short products with the vectors: it is the common denominator of the
+    data, or 1 after a softmax."""
 
     of: str
     examples: tuple[int, ...]
@@ -83,14 +78,9 @@ class Inputs:
 
 @dataclass(frozen=True, repr=False)
 class Line:
-    """The inputs as distinct positions s = x·a.
-
-    a: p×1. order: the inputs (rows of `Inputs.vectors`) by increasing position. positions, labels:
-    in this order.
-
-    The differences of K distinct vectors are not 0, so a must avoid K(K-1)/2 hyperplanes. Small
-    random integers are drawn and checked.
-    """
+    """The inputs as distinct positions s = x·a, in increasing order. The differences of K distinct
+    vectors are not 0, so a must avoid K(K-1)/2 hyperplanes. Small random integers are drawn and
+    checked."""
 
     inputs: Inputs
     a: fmpq_mat

@@ -35,12 +35,8 @@ from attncert.constructions.network.network import Network
 
 @dataclass(frozen=True)
 class Retrieval:
-    """network: one softmax block. data: the N distinct patterns, each as query and label, and all
-    of them as the shared context. beta: β.
-
-    examples: the first with each pattern. gaps: Δ_i; None for a single pattern. reaches:
-    max_j |x_j - x_i| in the maximum norm.
-    """
+    """One softmax block and the N distinct patterns, with Δ_i (None for a single pattern) and the
+    reach max_j |x_j - x_i| of each, in the maximum norm."""
 
     network: Network
     data: Dataset

@@ -45,12 +45,8 @@ from attncert.constructions.progress import Progress, silent
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PaperHead(SteeringHead):
-    """The choices for one head. Vectors are columns over ℚ (d×1), in the units of the data.
-
-    duals:     ê_t for t in the group.
-    steering:  w_t for t in the group; logits: g_t = E⁽ᵗ⁾w_t.
-    selector, separator, c: None in the first head. gap_bits: B (None: n = 1 or the first head).
-    """
+    """The choices for one head: the duals ê_t and the steering vectors w_t of its group (d×1 over
+    ℚ). The first head has no selector, separator and c."""
 
     duals: tuple[fmpq_mat, ...]
     steering: tuple[fmpq_mat, ...]

@@ -11,15 +11,12 @@ PRIME = 268435399  # its base: the largest prime below 2^LIMB
 
 
 class System(NamedTuple):
-    """The equations as flat arrays, and the state of the lifting.
+    """The equations as flat arrays, and the state of the lifting. Term q = t·H + h is head h at
+    example t.
 
-    inverse (T, T): the inverse of Z at the pivots, mod p.
-    contexts (T or 1, n, d) float64; heads, columns (T,): the pivots.
-    Term q = t·H + h is head h at example t. shifts, powers (T·H, n): the exponents k and 2^k mod p;
-    sum_inverses: 1/S mod p. If the numbers of the term fit in 64 bits, sums: S, and carries: the
-    carry c_q. Else sums: 0, and limbs[offsets[q]:offsets[q+1]] (int32): the carry; limb_powers:
-    2^(LIMB k) mod p. carries_mod: c_q mod p.
-    residuals (T,): the residuals of the rows Σ_h w_th = y.
+    inverse: of Z at the pivots mod p. shifts, powers (T·H, n): the exponents k, and 2^k mod p;
+    sum_inverses: 1/S mod p. If a term fits in 64 bits, sums has S and carries its carry. Else sums
+    is 0, and the carry is limbs[offsets[q]:offsets[q+1]]. residuals (T,): of the rows Σ_h w_th = y.
     """
 
     inverse: DigitArray

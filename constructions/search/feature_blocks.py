@@ -27,11 +27,8 @@ _LONG = 2**14  # entries of a shared context from which fewer columns save time
 
 
 class FeatureBlocks:
-    """Features of the data's numerators: the common denominator does not change a rank.
-
-    columns: (w,), the columns of the features that blocks hold, in the order of the blocks. w = d
-             except for a long shared context; it is written d below.
-    """
+    """Features of the data's numerators: the common denominator does not change a rank. Blocks hold
+    the d `columns`, or n of them for a long shared context."""
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.data, self.prime = data, prime

@@ -82,11 +82,8 @@ class Span:
 
 
 def choose(rests: Block, costs: Sequence[float]) -> int | None:
-    """The cheapest candidate within SLACK_BITS of the farthest one; None if all lie in the span.
-
-    rests: (k, d), the components of the candidates outside the span. costs: k numbers. A tie goes
-    to the farther candidate.
-    """
+    """The cheapest candidate (k, d) within SLACK_BITS of the farthest one, where rows are the
+    components outside the span; None if all are 0 there. A tie goes to the farther candidate."""
     with np.errstate(all="ignore"):
         lengths = np.nan_to_num(np.linalg.norm(rests.float, axis=1)).tolist()
     outside = np.count_nonzero(rests.mod, axis=1)
@@ -98,15 +95,11 @@ def choose(rests: Block, costs: Sequence[float]) -> int | None:
 
 
 class Placement:
-    """The rows placed so far, one pivot column for each, and A = Z[S, C] factored as L·U.
-
-    rows:    examples in the order in which they were placed.
-    columns: (head, column of its block) of the pivots; the g rows of a group have theirs in its
-             head.
+    """The rows placed so far, one pivot column (head, column of its block) for each, and A = Z[S,
+    C] factored as L·U.
 
     Block elimination by heads. L = Z[:, C] U⁻¹ and the inverse of L[S] are kept, U is not. L[S] is
-    lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹.
-    """
+    lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹."""
 
     def __init__(self, examples: int, prime: int) -> None:
         self.prime = prime
@@ -143,11 +136,8 @@ class Placement:
     def pivots(
         self, group: list[int], block: Block, eliminators: Block | None = None
     ) -> list[int] | None:
-        """Columns of the new block that make the group's residuals invertible; None if none do.
-
-        block: (T, d), the new head's features of all examples. eliminators: the group's
-               eliminators.
-        """
+        """Columns of the new block (T, d) that make the group's residuals invertible; None if none
+        do."""
         if eliminators is None:
             rest = self.remainder(group, block)
         else:

@@ -55,14 +55,9 @@ def separating_pairs(
     count: int,
     rng: np.random.Generator,
 ) -> list[Pair]:
-    """The `count` cheapest pairs found, best first.
-
-    us:             coefficients (P, k) of vectors u that separate.
-    context_images: (T or 1, n, k) integers, E_s times the basis that u is written in.
-    query_images:   (T, q) integers, e_s times the basis that v is written in (v ⊥ group).
-    earlier:        examples that v must not be orthogonal to.
-    others:         all examples whose logits the pair moves.
-    """
+    """The `count` cheapest pairs found, best first, from coefficients of u that separate. No v is
+    orthogonal to an earlier example; the pair moves the logits of the others. Images are the data
+    times the bases of u and v: (T or 1, n, k) and (T, q)."""
     keep = _KEEP * count
     vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng, count)
     ranges = spread(us, context_images, others)
@@ -88,11 +83,8 @@ def separators(
     distinct: Sequence[int] = (),
     pairs: int = _PAIRS,
 ) -> IntArray:
-    """Coefficients (P, k) of one or more vectors u that separate, enough for these pairs.
-
-    earlier:  examples for which E_s u has one maximum and one minimum.
-    distinct: examples for which the entries of E_t u are distinct.
-    """
+    """Coefficients (P, k) of one or more vectors u that separate: E_s u has one maximum and one
+    minimum for earlier examples, and distinct entries for those in `distinct`."""
     if len(context_images) == 1:
         return _pool([(context_images, differs if distinct else separates)], rng, pairs)
     demands = [

@@ -20,11 +20,8 @@ from attncert.constructions.exact.lattice import kernel_and_preimages
 
 @dataclass(frozen=True)
 class Solver:
-    """R x = b over the integers, R (r×k) with independent rows.
-
-    kernel: (k, k-r), a basis of the integer x with R x = 0.
-    reach:  (r, r), its columns a reduced basis of all integer vectors R x.
-    """
+    """R x = b over the integers, R (r×k) with independent rows. kernel: a basis of the x with R x =
+    0; reach: a reduced basis of all integer vectors R x, as columns."""
 
     kernel: IntegerArray
     reach: IntegerArray

@@ -29,15 +29,10 @@ NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no
 
 @dataclass(frozen=True)
 class Design:
-    """What a transformer computes, in words that all libraries share.
-
-    heads, layers: their numbers. activation, gated: of the feed-forward map; alone: whether there
-    is none. norm: one of NORMS; post: whether it follows the skip connection. divided: whether
-    logits are divided by √d_h. cap: of the logits, if above 0. rotary: the base of the frequencies
-    (None: no rotation), for `rotated` coordinates of a head (None: all). neighbours: whether
-    coordinates 2j and 2j+1 are rotated together, rather than j and j + half. tied: whether the last
-    map, if it is not stored, is the transposed table of tokens.
-    """
+    """What a transformer computes, in words that all libraries share. rotary: the base of the
+    frequencies, for `rotated` coordinates of a head (None: all). neighbours: whether coordinates 2j
+    and 2j+1 are rotated together, rather than j and j + half. alone: whether there is no
+    feed-forward map."""
 
     heads: int
     layers: int | None = None
@@ -67,15 +62,9 @@ class Map(NamedTuple):
 
 @dataclass(frozen=True)
 class Library:
-    """types: values of `model_type`. options: fields of `Design`, with the option that states each.
-    fixed: fields that the type determines. plain: as in `model_types.py`. adapted: adds options
-    that must be computed.
-
-    Names in a model: layer number {}; the tables of tokens, of places, and of token types (the
-    first type is used); the norms before and after all layers; the last map. In a layer: attention,
-    norms, maps; late: whether the bias of `up` is added to its product with the gate.
-    In attention: norms of queries and keys. outside: ends of names that are not read.
-    """
+    """How a library names the options and the arrays of its types of models. `fixed` fields of
+    `Design` follow from the type, `adapted` adds options that must be computed. late: whether the
+    bias of `up` is added to its product with the gate."""
 
     types: tuple[str, ...]
     options: Mapping[str, str]

@@ -35,11 +35,8 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Which layer of a file is meant, and how it is read.
-
-    format: one of FORMATS. prefix: selects one of several layers. heads: H, if the file does
-    not state it. config: the model's configuration; None: the layer's computation is assumed.
-    source: the name of the configuration in errors; way_out: an alternative to it, for errors."""
+    """Which layer of a file is meant, and how it is read. Without a configuration the computation
+    of the layer is assumed; source, way_out: its name, and an alternative to it, in errors."""
 
     format: str = "auto"
     prefix: str | None = None

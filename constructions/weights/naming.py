@@ -21,12 +21,10 @@ _BUFFERS = ("bias", "masked_bias")  # buffers of causal masks in old files
 
 @dataclass(frozen=True)
 class Naming:
-    """format: the name that --format takes. inputs: query, key and value, or one projection for all
-    three, in that order, head by head. output: the output projection. outside: further names that
-    are not part of attention, or prefixes of such names, with a dot. conv: a fused weight may be
-    stored (in, out), as by Conv1D. stacked: weights are (H, d, width), the output's (H, width, m)
-    or (H·width, m). causal, scale: the defaults for modules with these names. apart: keys and
-    values may have widths of their own, and the biases of all three are one array."""
+    """The weight and bias of query, key and value (or of one projection for all three) and of the
+    output. conv: a fused weight may be stored (in, out), as by Conv1D. stacked: weights are (H, d,
+    width), the output's (H, width, m) or (H·width, m). apart: keys and values may have widths of
+    their own."""
 
     format: str
     inputs: tuple[Names, ...]

@@ -39,12 +39,8 @@ _MASKED = 0.5  # a float below this multiple of its dtype's lowest number hides 
 
 @dataclass
 class Recording:
-    """T recorded examples, one for each query position of each pass.
-
-    examples: query (d,), the rows that it sees (n, d), output (m,). unit: the largest unit roundoff
-    of the recorded numbers, at least that of float32, in which libraries compute softmax. labels:
-    (T, m); None: the outputs.
-    """
+    """T recorded examples, one for each query position of each pass: query (d,), the rows that it
+    sees (n, d), output (m,). unit: the largest unit roundoff of the recorded numbers."""
 
     examples: list[tuple[FloatArray, FloatArray, FloatArray]] = field(default_factory=list)
     name: str = "recorded"
@@ -183,12 +179,8 @@ def _every_module_called() -> Iterator[None]:
 
 @dataclass
 class _Pass:
-    """One forward pass. In any module the query projection takes one tensor, the queries
-    (B, L, d); the key projection takes the contexts (B, S, d); the output projection gives the
-    outputs (B, L, m); and each runs once. Raises InputError otherwise.
-
-    arrays: query, context and output, by name. usual: whether modules with these names are causal
-    by default."""
+    """One forward pass, in which each projection runs once, on or to one tensor: queries (B, L, d),
+    contexts (B, S, d), outputs (B, L, m). Raises InputError otherwise."""
 
     recording: Recording
     positions: Sequence[int] | None

@@ -34,14 +34,9 @@ _MOST_PREFIX = 200  # the longest prefix, in characters
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """layer: takes [x 1] and [e 1] if `biased`. dtype: how its numbers were stored, e.g. "float16".
-    name: the file's name, made safe by `foreign.safe_name`.
-
-    unit, scale: the unit and scale of the logits: "e" or "ln2"; "none", "sqrt-d" (divided by √d_h)
-    or "sqrt-model" (by √d). offset: b_O, 1×m, or None. format,
-    prefix: where the weights were found, the prefix made safe. type: the type of the model, if its
-    configuration was read (`model_types.py`); else "", and the layer's computation is assumed.
-    """
+    """A layer that takes [x 1] and [e 1] if it is `biased`. Its logits have the unit "e" or "ln2"
+    and the scale "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by √d). If no type of model
+    was read, what the layer computes is assumed."""
 
     layer: Layer
     dtype: str

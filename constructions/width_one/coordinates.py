@@ -59,13 +59,9 @@ def query_coordinates(data: Dataset) -> Coordinates:
 
 
 class GroupQueries:
-    """R y = b over the integers, R (g, k) the images of a group's queries.
-
-    kernel:  (k, m), vectors with R y = 0: a basis, or a few random ones.
-    factors: f_t for t in the group: R y = f_t·1_t has a solution.
-
-    Raises UnluckyPrime if the group is dependent mod `prime`.
-    """
+    """R y = b over the integers, R (g, k) the images of a group's queries. kernel: a basis of R y =
+    0, or a few vectors; R y = f_t·1_t has a solution for the factors f_t. Raises UnluckyPrime if
+    the group is dependent mod `prime`."""
 
     def __init__(self, images: IntegerArray, group: Sequence[int], prime: int, seed: int) -> None:
         self._rows, self._seed = images[list(group)], seed

@@ -34,11 +34,8 @@ _CANDIDATES = 8  # values of α tried together
 
 @dataclass(frozen=True)
 class WidthOneDraft:
-    """A complete head in coefficients.
-
-    rows: E⁽ᵗ⁾u, (T or 1, n). products: v·e_t, v = c v0 + v1, (T,). pivots: columns of `features`.
-    v0, c, lead (v0·e_t) and targets (of the earlier examples) are None in a head without v0.
-    """
+    """A complete head in coefficients, with rows E⁽ᵗ⁾u (T or 1, n) and products v·e_t (T,), v = c
+    v0 + v1. A head without v0 has no c, lead and targets."""
 
     u: IntArray
     v1: IntegerArray

@@ -70,17 +70,9 @@ from attncert.constructions.width_one.short import ShortHeads
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WidthOneHead(SteeringHead):
-    """The choices for one head, M = u (c v0 + v1)ᵀ. Vectors are columns over ℚ (d×1), in the units
-    of the data.
-
-    separator: u, also the key of the head. selector, c: of c·u v0ᵀ; None in a first or a short
-             head. v1: the rest of the query.
-    alphas:  α_t = v1·e_t for t in the group; logits: α_t·E⁽ᵗ⁾u.
-    targets: () if there is no v0. gap_bits: may be negative, since c is as small as the rank
-             allows; None if n = 1 or there is no v0.
-    short:   whether this is not a head of the proof but shortest vectors, certified by rank, for
-             which no step is claimed.
-    """
+    """The choices for one head, M = u (c v0 + v1)ᵀ: separator u, selector v0, α_t = v1·e_t (vectors
+    d×1 over ℚ). gap_bits may be negative, since c is as small as the rank allows. A short head is
+    no head of the proof: the rank certifies its shortest vectors, and no step is claimed."""
 
     separator: fmpq_mat
     v1: fmpq_mat

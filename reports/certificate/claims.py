@@ -30,9 +30,8 @@ _TRUE_EXP = "The exponential function is the true one, not rounded."
 
 
 class Words(NamedTuple):
-    """claim, subject, proof, limits: what is claimed, about what, why it is proved, and what is
-    left open. argued: the mathematics that leads from what is computed to what is claimed, or "";
-    assumed: what is taken on trust, or ""."""
+    """What is claimed, about what, why that can be proved, and what is left open; the mathematics
+    between what is computed and what is claimed; and what is taken on trust."""
 
     claim: str
     subject: str

@@ -36,8 +36,7 @@ _TRUST = (
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """parts: headings with one paragraph each. status: "holds", "wrong", "over limit", or "only
-    read". message: the line that the checker prints."""
+    """Headings with one paragraph each. status: the checker's, or "only read"; message: its line."""
 
     file: str
     claim: str
@@ -64,11 +63,9 @@ class Explanation:
 def explain(
     path: str, *, name: str = "", check: bool = True, limit_seconds: float = 600.0
 ) -> Explanation:
-    """The certificate at `path`. name: the file's name in messages, if `path` is a copy. check: run
-    the checker; otherwise only the digests are compared.
-
-    The status is that of the checker. Raises InputError if the file is not a certificate.
-    """
+    """The certificate at `path`, with the status of the checker if `check`, else only its digests
+    are compared. name: the file's name in messages. Raises InputError if the file is not a
+    certificate."""
     name = name or path
     try:
         limits = checker.Limits(math.inf, checker.LIMIT_MIB)

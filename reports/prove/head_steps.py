@@ -23,8 +23,7 @@ MOST_WRITTEN = 24  # steps of heads that are written out
 
 @dataclass(frozen=True)
 class HeadSteps:
-    """numbers: the numbers of these claims in the trace. steps: one for each step of all heads, in
-    words, with uses (hypothesis, strength) and premises (words, anchor). written: the claims to
+    """The places of these claims in the trace, each step of all heads in words, and the claims to
     write out in full."""
 
     numbers: str

@@ -101,11 +101,9 @@ class Box:
 
 @dataclass(frozen=True)
 class Diagram:
-    """The drawn part of a trace; edges are (premise, conclusion), positions in `boxes`.
-
-    rests: what a box rests on (`rests_on`). argued: the further arguments of the written proof.
-    Edges that follow from others are left out. apart: claims without any edge, not drawn.
-    """
+    """The drawn part of a trace; edges are (premise, conclusion), positions in `boxes`, without
+    those that follow from others. argued: further arguments of the written proof. apart: claims
+    without any edge, not drawn."""
 
     boxes: tuple[Box, ...]
     rests: tuple[tuple[int, int], ...]
@@ -183,13 +181,9 @@ def _reduced(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def argued(trace: ProofTrace) -> list[tuple[ClaimId, ClaimId]]:
-    """Edges (premise, conclusion) between claims of the trace, none of them in `rests_on`.
-
-    A hypothesis leads to each step that names it in `uses`, and to the answer if no theorem was
-    applied. Groups lead to the heads' first steps, a head's last steps to its rank, and that to the
-    rank of the layer. The rank leads to the routes that evaluate a readout, which it proves to
-    exist.
-    """
+    """Edges (premise, conclusion) between claims of the trace, none of them in `rests_on`: from a
+    hypothesis to each step that names it in `uses`, from groups through the steps of the heads to
+    the rank, and from the rank to the routes that evaluate a readout."""
     edges = dict.fromkeys(
         (a, b)
         for a, b in _edges(trace)

@@ -13,11 +13,8 @@ from attncert.verify.claims.evidence import Level
 
 @dataclass(frozen=True)
 class Wording:
-    """opener: the words before the statement in the verdict.
-    meaning:  the line of the legend.
-    gap:      what is missing for a proof (empty for PROVED).
-    fill, edge: a pale colour, and a dark tone of the same hue; every box also names the level.
-    """
+    """The words before the statement in the verdict, the line of the legend, what is missing for a
+    proof, and a pale and a dark colour of one hue."""
 
     opener: str
     meaning: str

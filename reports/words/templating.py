@@ -30,12 +30,9 @@ _FILTERS: dict[str, Filter] = {
 def page(
     template: str, context: Mapping[str, Any], folder: Path = TEMPLATES, **filters: Filter
 ) -> bytes:
-    """The template, filled with these names; `mark` is the mark of a report.
-
-    folder: the folder of the template, which may include templates of reports. filters: additional
-    ones. The page has at most one blank line between blocks, no blanks at line ends, and one
-    newline at the end. An undefined name is an error.
-    """
+    """The page that the template makes of these names, with the mark of a report. The template is
+    in this folder, and may include templates of reports. The page has at most one blank line
+    between blocks. An undefined name is an error."""
     environment = _environment(folder)
     environment.filters |= filters
     text = environment.get_template(template).render({"mark": MARK, **context})

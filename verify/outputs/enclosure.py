@@ -47,17 +47,11 @@ def enclosed_error(
 ) -> Claim:
     """The interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|, between two bounds.
 
-    data: T exact examples. outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls of the working precision
-    (`Attention.outputs`), which starts at `first_bits`. Returns the claim "enclosure.error" with
-    the bounds of every example:
-
-    - if `tolerance` is None: *enclosed* once the error is known to a relative width of 2^-10
-      (an error of exactly 0 is usually not: its upper bound only shrinks);
-    - otherwise: *enclosed* once the error is proved to be at most `tolerance`, *refuted* once one
-      example is proved to exceed it (the witness); the numbers list the examples beyond the
-      tolerance, and those undecided at the last precision;
-    - *undecided* if `max_bits` bits do not settle it.
-    """
+    outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls of the working precision, which starts at
+    `first_bits`. The claim "enclosure.error", with the bounds of every example, is *enclosed* once
+    the error is known to a relative width of 2^-10 or, with a tolerance, proved to be at most that;
+    *refuted* once one example is proved to exceed it; *undecided* if `max_bits` bits do not settle
+    it."""
     limit = None if tolerance is None else fmpq(tolerance.numerator, tolerance.denominator)
     bits, level = first_bits, Level.UNDECIDED
     while True:

@@ -33,12 +33,8 @@ SOURCE = "ours; docs/models-and-layers.md"
 
 @dataclass(frozen=True)
 class Limit:
-    """What each output must satisfy.
-
-    bound: how far it may be from its label, in any entry; None if it must instead be nearer to its
-    own label than to any other, by the margin if there is one. must: the requirement in words.
-    default: whether the user left the choice to `default_limit`.
-    """
+    """What each output must satisfy: it is within the bound of its label, in any entry, or (None)
+    nearer to its own label than to any other, by the margin if there is one."""
 
     bound: Fraction | None
     must: str
@@ -62,9 +58,9 @@ def at_least(margin: Fraction) -> Limit:
 
 
 def default_limit(data: Dataset) -> Limit:
-    """Whole labels count as classes: each output must be nearer to its own than to any other.
-    Outputs must be within a hundredth of the spread of real labels. Raises InputError if all labels
-    are equal, or there are too many to compare.
+    """Each output must be nearer to its own label than to any other if labels are whole, else
+    within a hundredth of their spread. Raises InputError if all labels are equal, or there are too
+    many to compare.
 
     >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, 1, 5])).must
     'is nearer to its own label than to any other'
@@ -108,9 +104,9 @@ def share(size: str, width: Fraction) -> str:
 def judged_errors(
     network: Network, data: Dataset, limit: Limit, exact: fmpq_mat | None = None
 ) -> tuple[Claim, Claim]:
-    """How large the error is, and whether the outputs satisfy the limit, with the examples that do
-    not ("beyond") or may not ("open"). exact: the outputs, if they are rational; otherwise they are
-    enclosed. Raises InputError for shapes."""
+    """How large the error is, and whether the outputs (exact, or enclosed if these are None)
+    satisfy the limit, with the examples that do not ("beyond") or may not ("open"). Raises
+    InputError for shapes."""
     judged = statement_of(limit, data)
     if exact is not None:
         return _exactly(judged, data, exact, limit)

@@ -24,13 +24,9 @@ FIRST_BITS = 2048  # fewer never reach the tolerance
 
 
 def multiprecision(data: Dataset, layer: Layer) -> Claim:
-    """Whether the outputs agree with the labels to 2^-1000, with the true exponential.
-
-    data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; logits over ln 2 need
-    not be whole. Returns the claim "interpolation.multiprecision": *enclosed* (|A - y| ≤ 2^-1000
-    on every example); *refuted*, with the example of the largest difference; *undecided* if no
-    precision up to the limit of `enclosed_error` decides it.
-    """
+    """Whether the outputs agree with the labels to 2^-1000, with the true exponential; logits over
+    ln 2 need not be whole. The claim "interpolation.multiprecision" is *enclosed*, *refuted* with
+    the example of the largest difference, or *undecided*, as in `enclosed_error`."""
     network = Network.of_layer(layer)
     claim = enclosed_error(
         data,

@@ -30,12 +30,8 @@ _NARROW_BITS = 1024  # from this precision on, balls are only decided and not ma
 
 @dataclass(frozen=True)
 class Margins:
-    """The margins of all examples.
-
-    bounds: a lower and an upper bound of each margin, exact numbers. levels: whether the margin is
-    above 0, or at least the bound in question: enclosed (proved if the arithmetic is exact),
-    refuted or undecided. bits: the precision of the balls; None if all is exact.
-    """
+    """A lower and an upper bound of each margin, exact numbers, and whether it is above 0, or at
+    least the bound in question. bits: the precision of the balls; None if all is exact."""
 
     bounds: list[tuple[Any, Any]]
     levels: list[Level]
@@ -56,8 +52,8 @@ class Margins:
 
 
 def margins(data: Dataset, outputs: fmpq_mat | arb_mat, bound: Fraction | None = None) -> Margins:
-    """The margins of all examples. outputs: T×m. bound: the least margin that holds; None if
-    margins above 0 hold.
+    """The margins of all examples, for outputs T×m. bound: the least margin that holds; None: above
+    0.
 
     Arithmetic: exact, or balls at the working precision, as the outputs are. Raises InputError if
     all labels are equal. Source: ours, above.
@@ -90,11 +86,9 @@ def enclosed_margins(
     bound: Fraction | None = None,
     max_bits: int = MAX_BITS,
 ) -> Margins:
-    """The margins in balls. The precision is doubled until all levels are decided and, without a
-    bound, until the least margin is known to a relative width of 2^-10.
-
-    outputs: T×m at the working precision. Raises InputError as `margins` does.
-    """
+    """The margins in balls, whose precision is doubled until all levels are decided and, without a
+    bound, until the least margin is known to a relative width of 2^-10. Raises InputError as
+    `margins` does."""
     bits = FIRST_BITS
     while True:
         with ctx.workprec(bits):

@@ -36,13 +36,10 @@ _SOURCE = "ours: logits in units of ln 2 (verify/outputs/rational.py)"
 
 
 def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
-    """Whether the layer's outputs equal the labels, exactly.
-
-    data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m. Returns the claim
-    "interpolation.rational": *proved*, or *refuted* with the failing examples and the difference
-    A - y of the first; *undecided* if a logit is not an integer multiple of ln 2 (the output need
-    not be rational then) or if an example's common denominator is longer than `max_bits`.
-    """
+    """Whether the outputs of a layer with a readout equal the labels, exactly. The claim
+    "interpolation.rational" is *proved*; *refuted* with the failing examples and the first
+    difference; *undecided* if a logit is not an integer multiple of ln 2 or a common denominator is
+    longer than `max_bits`."""
     columns = _values(data, *layer.readout)
     exponents = []
     for h, head in enumerate(layer.heads):
@@ -99,10 +96,8 @@ def _compare(
 
 
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:
-    """k_i - min k as a table [t][i]; a shift of all logits does not change the softmax.
-
-    If a logit is not an integer, the second value is the first such logit: example, row, value.
-    """
+    """k_i - min k as a table [t][i]; or the first logit that is not an integer: example, row,
+    value."""
     (key, key_unit), (query, query_unit) = head.key.numer_denom(), head.query.numer_denom()
     unit = key_unit * query_unit * data.contexts.denominator * data.queries.denominator
     queries = data.queries.integer_matrix() * query  # T×d_h

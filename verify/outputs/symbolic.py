@@ -46,14 +46,10 @@ _SOURCE = "ours: symbolic labels (verify/outputs/symbolic.py)"
 def symbolic(
     data: Dataset, layer: Layer, right_inverse: fmpq_mat, *, limit: int = WORK_LIMIT
 ) -> Claim:
-    """Whether the layer's keys and queries, with the readout R·y, fit all labels y.
-
-    data: T examples; layer: H heads with value (d×d_v) and output (H·d_v)×m; right_inverse: R,
-    (H·d)×T, rows head by head, with Z R = I claimed and checked here. Returns the claim
-    "interpolation.symbolic": *proved*; *refuted*, with the first example and coefficient where the
-    identity fails, or the first entry where value·output is not R·Y; *undecided* if a softmax
-    weight is not rational, or if `work` is above `limit`.
-    """
+    """Whether the layer's keys and queries, with the readout R·y, fit all labels y; right_inverse:
+    R, (H·d)×T, head by head. The claim "interpolation.symbolic" is *proved*; *refuted*, with the
+    first coefficient or entry that differs; *undecided* if a softmax weight is not rational, or if
+    `work` is above `limit`."""
     values, output = layer.readout
     estimate = work(data, layer, right_inverse)
     if estimate > limit:
@@ -86,13 +82,9 @@ def symbolic(
 
 
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
-    """Estimated work of `symbolic`, in products of 64-bit words (10^9: about 1.5 seconds).
-
-    It counts, for each example and nonzero entry of R, one long product, (words of the example's
-    cleared features) × (words of the cleared R), and 3,000 for the term itself, plus 400,000 for
-    each exponential. The cleared features have about the bits of Π_h S_h:
-    Σ_h (max k - min k + log2 n).
-    """
+    """Estimated work of `symbolic`, in products of 64-bit words (10^9: about 1.5 seconds): for each
+    example and nonzero entry of R, the words of the example's cleared features, about Π_h S_h,
+    times those of R, and 3,000; and 400,000 for each exponential."""
     exponentials = 400_000 * data.T * len(layer.heads) * data.longest
     try:
         ranges = [logit_ranges(head, data) for head in layer.heads]
@@ -108,10 +100,8 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
 
 
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
-    """Z as T rows of H·d rationals (domain QQ), through SymPy's log and exp.
-
-    A row is None if a softmax weight of its example is not rational. Heads that share their key
-    and query objects, as idle ones do, are computed once.
+    """Z as T rows of H·d rationals (domain QQ), through SymPy's log and exp; None if a softmax
+    weight of the example is not rational. Heads that share key and query objects are computed once.
     """
     names = [(id(head.key), id(head.query)) for head in layer.heads]
     heads = {

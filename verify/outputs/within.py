@@ -87,13 +87,9 @@ def certificate(
     margin: Fraction | None = None,
     domain: Mapping[str, Any] | None = None,
 ) -> Certificate:
-    """A certificate of the claim "network". If `within` is given, the claim is "outputs-within": no
-    output differs from its label by more. If `margin` is given, it is "nearest": every margin is at
-    least that. With the keys of a `domain` it is "generates".
-
-    data: as the network sees them; if earlier blocks computed them, the file holds the original
-    data and all blocks. Raises TooLarge.
-    """
+    """A certificate of the claim "network"; with a bound on errors "outputs-within", with one on
+    margins "nearest", and with the keys of a `domain` besides "generates". If earlier blocks
+    computed the data, the file holds the original data and all blocks. Raises TooLarge."""
     claim, more = "network", dict[str, Any]()
     if within is not None:
         claim, more = "outputs-within", {"within": numeral(within)}
@@ -110,8 +106,7 @@ def certified(
     data: Dataset, network: Network, *, exact: bool, bounds: Bounds, **provenance: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
     """The claim that the checker accepts the certificate, if it is quick; and `certificate`, or
-    `uncertified` with the reason. exact: whether the outputs are rational; bounds: those that
-    `certificate` takes."""
+    `uncertified` with the reason. exact: whether the outputs are rational."""
     if bounds.get("margin", _LEAST) < _LEAST:
         return [], {"uncertified": f"the checker takes too long for margins below {_LEAST}"}
     try:

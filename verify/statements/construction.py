@@ -53,14 +53,10 @@ class Request:
 class LayerTheorem:
     """The theorem of a construction of one layer, whose values are solved for.
 
-    r:       in LaTeX, the r of the number H(r-1)+1 of examples that it places; None if that
-             number is unknown. strength: r for n tokens and heads of width d_h; A1 is required of
-             r queries at a time. width: the default d_h for n tokens.
-    follows: further claims about the finished weights; they may rest on any earlier claim.
-    heads:   in a report, the paragraph above the table of heads.
-    owes:    for `attack`: whether the theorem places these data with enough heads, decided without
-             the builder's code. By default, all hypotheses must hold.
-    """
+    r: in LaTeX, the r of the number H(r-1)+1 of examples that it places, if known; strength: r for
+    n tokens and heads of width d_h. follows: further claims about the finished weights. owes: for
+    `attack`, whether the theorem places these data with enough heads, decided without the builder's
+    code."""
 
     r: str | None = None
     strength: Callable[[int, int], int] = lambda n, head_width: n

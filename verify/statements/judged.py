@@ -40,14 +40,9 @@ from attncert.verify.statements.states import Views
 
 @dataclass(frozen=True)
 class Judged:
-    """A judged construction.
-
-    data: the data as the construction sees them. claims: about hypotheses, steps, promises and the
-          proof.
-    built: what the builder returned; failure: the hypothesis that it named instead, or why the rank
-    of a layer is too small. views: the views of the network. layer: the layer, if keys and queries
-    were built; placed: the same layer with the examples that each head places.
-    """
+    """The claims up to the outputs, on the data as the construction sees them. failure: the
+    hypothesis that the builder named, or why the rank of a layer is too small. placed: the layer
+    with the examples that each head places."""
 
     data: Dataset
     claims: list[Claim]

@@ -47,10 +47,7 @@ def register(method: Construction) -> Construction:
 
 
 def method(name: str) -> Construction:
-    """The construction of this name, or at a place package.module:NAME.
-
-    Raises InputError if there is none.
-    """
+    """The construction of this name, or at a place package.module:NAME. Raises InputError."""
     if match := known(name):
         return match
     if ":" in name:
@@ -84,8 +81,7 @@ def foreign(method: Construction) -> bool:
 @contextmanager
 def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
     """A context for code of a construction. If third-party code changes the data, or raises an
-    error other than HypothesisFails, an InputError names the construction, the part and the
-    line."""
+    error other than HypothesisFails, an InputError names construction, part and line."""
     before = data.hashed() if foreign(method) else ""
     try:
         try:
@@ -128,9 +124,8 @@ def _imported(place: str) -> Construction:
 
 
 def _module(name: str) -> ModuleType:
-    """Import a module, which may be in the current folder. During the import that folder is first
-    in the path, as with `python -m`; afterwards it is last, so that no file there hides a
-    library."""
+    """Import a module, which may be in the current folder. Afterwards that folder is last in the
+    path, so that no file there hides a library."""
     here = os.getcwd()
     sys.path.insert(0, here)
     try:

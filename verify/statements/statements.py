@@ -79,12 +79,9 @@ class Step:
 def step_claims(
     steps: Mapping[str, Step], views: Views, errors_of: ErrorsOf, source: str
 ) -> list[Claim]:
-    """The claims of all steps, at the precision they need, with the claims on which each rests.
-
-    A quantified step has a claim for each head, group or block for which it yields a relation, and
-    one vacuous claim if there are none. Consecutive steps about each head are sorted by head.
-    errors_of: a context in which the author's function runs.
-    """
+    """The claims of all steps, at the precision they need, with the claims on which each rests. A
+    quantified step has a claim for each head, group or block for which it yields a relation, or one
+    vacuous claim. Consecutive steps about each head are sorted by head."""
     said = [name for name in steps if _applies(name, steps[name], views, errors_of)]
     made: dict[str, dict[int, Claim]] = {name: {} for name in said}
     for each, run in groupby(said, key=lambda name: steps[name].each):

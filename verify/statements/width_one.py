@@ -83,11 +83,8 @@ def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
-    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows.
-
-    Since c is the least number at which the rank is full, the rows need not lead yet at this c. The
-    recorded gap, which is negative if some do not lead, is still checked.
-    """
+    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows. At this c it need
+    not lead yet; the recorded gap, which may be negative, is still checked."""
     yield leads(lead(at.data, head), head.targets), ">", 0, head.earlier
     least = min(leads(logits(at, number)[list(head.earlier)], head.targets), default=None)
     yield from shared.least_lead(head, least)

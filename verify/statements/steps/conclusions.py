@@ -65,13 +65,9 @@ def full_rank(
     device: DeviceChoice = "auto",
     progress: Progress = silent,
 ) -> Claim:
-    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ.
-
-    Undecided if the rank is smaller modulo every prime tried, or a logit is not an integer. "prime"
-    is the first prime modulo which the rank is T, else the one of largest rank. A repeated head is
-    used once, since equal columns add nothing. device, progress: those of `layer_rank`, for large
-    layers.
-    """
+    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ. Undecided if the
+    rank is smaller modulo every prime tried, or a logit is not an integer. A repeated head is used
+    once, since equal columns add nothing."""
     if in_blocks(data, layer, device):
         rank, prime = _rank_in_blocks(data, layer.distinct, device, progress)
         how = ", in float64 with exact sums"
@@ -136,10 +132,8 @@ def interpolates(
     *,
     narrow: bool = False,
 ) -> list[Claim]:
-    """The answer if an exact readout was computed; it rests on the exact routes that ran.
-
-    One route that *refutes* the equality refutes the answer. uncertified: why there is no
-    certificate. above: the limits that its check exceeds. narrow: as for `universal`.
+    """The answer if an exact readout was computed; it rests on the exact routes that ran, and one
+    that *refutes* the equality refutes it. above: the limits that the certificate's check exceeds.
     """
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
@@ -168,10 +162,7 @@ def interpolates(
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Claim]:
-    """The answer if no exact readout was computed: universal memorization by rank alone.
-
-    why: why no readout was computed; uncertified: why there is no certificate.
-    """
+    """The answer if no exact readout was computed: universal memorization by rank alone."""
     return [
         _no_readout(bits, why),
         universal(),
