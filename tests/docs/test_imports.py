@@ -87,16 +87,3 @@ def test_packages_of_verify_have_no_circle() -> None:
     known = {pair for pair in packages if pair[0] != pair[1]}
     assert len({name for pair in known for name in pair}) > 15
     assert circles(known) == []
-
-
-def test_a_circle_is_found() -> None:
-    assert circles({("a", "b"), ("b", "c"), ("c", "a")}) == [{"a", "b", "c"}]
-
-
-def test_it_fires() -> None:
-    late = "def f():\n    from attncert.reports import folder\n"
-    assert upward("verify", imported(late)) == {"reports", "reports.folder"}
-    assert upward("reports", imported(late)) == set()
-    assert upward("constructions", imported("import attncert.verify.prove.prove as p")) == {
-        "verify.prove.prove"
-    }

@@ -40,7 +40,6 @@ from support.given_oracle import (
     generic_rank,
     group_count,
     jacobian_rank,
-    kruskal_rank,
     law,
     matroid_rank,
     outputs,
@@ -52,6 +51,7 @@ from support.given_oracle import (
     subsets,
     zero_groups,
 )  # fmt: skip
+from support.oracles import kruskal_rank
 
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level

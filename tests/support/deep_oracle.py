@@ -11,6 +11,7 @@ from functools import cache
 from itertools import count
 
 import numpy as np
+from support.rank_cases import flint_rank
 
 
 def prime(p: int) -> bool:
@@ -83,23 +84,6 @@ def inverses(x: np.ndarray, p: int) -> np.ndarray:
             result = result * square % p
         square, left = square * square % p, left >> 1
     return result
-
-
-def rank(matrix: np.ndarray, p: int) -> int:
-    rows, found = matrix.copy() % p, 0
-    for column in range(rows.shape[1]):
-        pivots = np.flatnonzero(rows[found:, column])
-        if not len(pivots):
-            continue
-        k = found + pivots[0]
-        rows[[found, k]] = rows[[k, found]]
-        rows[found] = rows[found] * pow(int(rows[found, column]), -1, p) % p
-        below = rows[found + 1 :, column].copy()
-        rows[found + 1 :] = (rows[found + 1 :] - below[:, None] * rows[found]) % p
-        found += 1
-        if found == rows.shape[0]:
-            break
-    return found
 
 
 def weights(rng: np.random.Generator, sizes: tuple[int, ...]) -> list[list[np.ndarray]]:
@@ -175,7 +159,8 @@ def spans_of(tokens: np.ndarray, layers: int) -> tuple[int, ...]:
     differences = tokens[:, 1:] - tokens[:, :1]
     attending = tokens if layers > 1 else tokens[:, -1]
     return tuple(
-        rank(some.reshape(-1, d), 2**31 - 1) for some in (tokens, differences, attending, tokens)
+        flint_rank(some.reshape(-1, d), 2**31 - 1)
+        for some in (tokens, differences, attending, tokens)
     )
 
 
@@ -215,5 +200,5 @@ def case(seed: int, *, most: int = 70, generic: bool = True) -> tuple[tuple[int,
             table = jacobian(tokens, net, chain)
         except Vanished:
             continue
-        found = rank(table, chain[0])
+        found = flint_rank(table, chain[0])
         return (*sizes, n), found, law(*sizes, spans_of(tokens, sizes[0]))

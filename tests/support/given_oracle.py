@@ -353,16 +353,6 @@ def pair_jacobian(
     return table
 
 
-def kruskal_rank(vectors: Sequence[Vector]) -> int:
-    """The largest k such that every min(k, T) of them are independent, by trying all subsets."""
-    best = 0
-    for k in range(1, min(len(vectors), len(vectors[0])) + 1):
-        if any(rank(subset) < k for subset in combinations(vectors, k)):
-            break
-        best = k
-    return best
-
-
 def matroid_rank(queries: Sequence[Vector], p: int) -> int:
     """min over subsets S of p·rank(S) + T - |S| (Proposition 5): the most queries that p
     independent sets hold."""

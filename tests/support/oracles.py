@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
@@ -132,28 +133,34 @@ def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
     )  # fmt: skip
 
 
-def features_mod(data: Dataset, layer: Layer, p: int = SAFE_PRIME) -> list[list[int]]:
-    """Z mod p (T rows of H·d), in Python integers; logits exactly, in Fractions."""
-    contexts, queries = data.contexts.fractions(), data.queries.fractions()
-    shared = len(contexts) == 1
-    out: list[list[int]] = []
-    for t, query in enumerate(queries):
-        context = contexts[0 if shared else t]
-        row: list[int] = []
+def features(
+    data: Dataset, layer: Layer, mixed: Callable[[list[int], Rows], list[Any]]
+) -> list[list[Any]]:
+    """Z by rows: what `mixed` makes of each head's whole logits, and the context."""
+    contexts, rows = data.contexts.fractions(), list[list[Any]]()
+    for t, query in enumerate(data.queries.fractions()):
+        context = contexts[0 if len(contexts) == 1 else t]
+        rows.append([])
         for head in layer.heads:
             asked = [_dot(column, query) for column in _columns(head.query)]
-            logits = [
-                _dot([_dot(column, token) for column in _columns(head.key)], asked)
-                for token in context
-            ]
+            keys = [[_dot(column, token) for column in _columns(head.key)] for token in context]
+            logits = [_dot(key, asked) for key in keys]
             assert all(k.denominator == 1 for k in logits)
-            powers = [pow(2, int(k) % (p - 1), p) for k in logits]
-            inverse = pow(sum(powers), -1, p)
-            for column in zip(*context, strict=True):
-                residues = [x.numerator * pow(x.denominator, -1, p) for x in column]
-                row.append(sum(w * x for w, x in zip(powers, residues, strict=True)) * inverse % p)
-        out.append(row)
-    return out
+            rows[-1] += mixed([int(k) for k in logits], context)
+    return rows
+
+
+def features_mod(data: Dataset, layer: Layer, p: int = SAFE_PRIME) -> list[list[int]]:
+    """Z mod p (T rows of H·d), in Python integers; logits exactly, in Fractions."""
+
+    def mixed(logits: list[int], context: Rows) -> list[int]:
+        powers = [pow(2, k % (p - 1), p) for k in logits]
+        inverse = pow(sum(powers), -1, p)
+        residues = [[x.numerator * pow(x.denominator, -1, p) for x in row] for row in context]
+        columns = zip(*residues, strict=True)
+        return [sum(map(operator.mul, powers, column)) * inverse % p for column in columns]
+
+    return features(data, layer, mixed)
 
 
 def _columns(matrix: Any) -> list[list[Fraction]]:

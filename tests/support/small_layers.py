@@ -15,6 +15,7 @@ from typing import Any
 import mpmath
 import numpy as np
 from flint import fmpq, fmpq_mat
+from support import oracles
 from support.oracles import rank
 from support.small_certificates import solution
 
@@ -117,19 +118,12 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
 
 def features(data: Dataset, layer: Layer) -> Matrix:
     """Z in Fractions; logits have to be whole."""
-    rows: Matrix = []
-    for t in range(data.T):
-        context = data.contexts.fractions()[0 if data.shared else t]
-        query = data.queries.fractions()[t]
-        row: list[Fraction] = []
-        for head in layer.heads:
-            q = times([query], fractions(head.query))
-            logits = [times(times([e], fractions(head.key)), transpose(q))[0][0] for e in context]
-            assert all(x.denominator == 1 for x in logits)
-            powers = [Fraction(2) ** int(x) for x in logits]
-            row += times([[p / sum(powers) for p in powers]], context)[0]
-        rows.append(row)
-    return rows
+
+    def mixed(logits: list[int], context: Any) -> list[Fraction]:
+        powers = [Fraction(2) ** k for k in logits]
+        return times([[p / sum(powers) for p in powers]], context)[0]
+
+    return oracles.features(data, layer, mixed)
 
 
 def readout(layer: Layer) -> Matrix:
@@ -178,10 +172,6 @@ def column(vector: fmpq_mat | None) -> list[Fraction]:
 
 def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
     return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
-
-
-def transpose(a: Matrix) -> Matrix:
-    return [list(row) for row in zip(*a, strict=True)]
 
 
 def fractions(matrix: fmpq_mat | None) -> Matrix:

@@ -8,7 +8,6 @@ the checker accepts no structural change that the judge does not find true.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -19,11 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.certificate_judge import judgement, true_statement
 from support.file_strategies import UNICODE, certificates, garbage, mutants, mutated
+from support.networks import at, places
 from support.shares import SOME_OR_ALL
 from support.small_certificates import (
     CASES,
     Certificate,
     digested,
+    put,
     sealed,
     written,
 )
@@ -36,23 +37,9 @@ Place = tuple[str | int, ...]
 # Every leaf, changed.
 
 
-def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from leaves(item, (*place, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from leaves(item, (*place, i))
-    else:
-        yield place, value
-
-
 def replaced(certificate: Certificate, place: Place, value: Any) -> Certificate:
     certificate = copy.deepcopy(certificate)
-    inner: Any = certificate
-    for step in place[:-1]:
-        inner = inner[step]
-    inner[place[-1]] = value
+    put(*place, to=value)(certificate)
     return certificate
 
 
@@ -85,7 +72,8 @@ def changes(certificate: Certificate) -> list[tuple[Place, Any]]:
     """Every leaf is replaced by every other value."""
     return [
         (place, other)
-        for place, value in leaves(certificate)
+        for place in places(certificate)
+        if not isinstance(value := at(certificate, place), dict | list)
         for other in other_values(place, value)
         if other != value or type(other) is not type(value)
     ]

@@ -1,6 +1,4 @@
-"""Planted defects and the checks that see them, as a matrix; this prints it:
-
-    python tests/verify/defects/defect_matrix.py
+"""Planted defects and the checks that see them, as a matrix.
 
 A `Family` is a kind of run with its checks. `fired` runs them all, *but the final one*: that the
 layer's outputs equal the labels would catch nearly every error and hide which of the others see
@@ -11,11 +9,9 @@ implied.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from attncert.verify.claims.evidence import Claim
@@ -40,7 +36,6 @@ class Family:
     there are. implied: those that others imply, with the reason they are kept.
     """
 
-    title: str
     checks: tuple[str, ...]
     fired: Callable[[Any], Fired]
     correct: Mapping[str, Callable[[], Any]]
@@ -77,26 +72,3 @@ def failing(claims: Iterable[Claim]) -> Fired:
 def column(claim_id: str) -> str:
     """The check to which an id belongs: that of one step, for every head."""
     return of[1] if (of := head_and_step(claim_id)) else claim_id
-
-
-def page(families: Iterable[Family]) -> str:
-    """Tables; a check in bold is that of the defect's own step."""
-    lines = []
-    for family in families:
-        lines += [f"## {family.title}", "", "| defect | checks that fire |", "| --- | --- |"]
-        for defect, fired in family.caught:
-            own = column(defect.check)
-            others = sorted({column(name) for name in fired} - {own})
-            lines.append(f"| {defect.name} | {', '.join([f'**{own}**', *others])} |")
-        lines += [
-            f"\nKept although others imply it: {c}. {why}" for c, why in family.implied.items()
-        ]
-        lines.append("")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from test_planted_defects import FAMILIES
-
-    print(page(FAMILIES.values()))

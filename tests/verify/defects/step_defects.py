@@ -184,7 +184,6 @@ def family(
     ]
     checks = (ids.GROUPS, *(name for name in method.steps if name != "groups"))
     return Family(
-        title=f"Steps of {method.title}",
         checks=checks,
         fired=fired,
         correct={kind: partial(built.run, name, kind) for kind in built.RUNS[name]},

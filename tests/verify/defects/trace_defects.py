@@ -184,7 +184,6 @@ EDGES: dict[str, tuple[ClaimId, ClaimId, str]] = {
 }  # fmt: skip
 
 TRACES = Family(
-    title="What a proof says about itself",
     checks=(
         "once", "premises", "acyclic", "edges",
         "complete", "levels", "numbers", "witnesses",
