@@ -1,4 +1,4 @@
-"""Compares the a-priori bound on c, which says what "large enough" is, with the c found (step 8).
+"""Compares the a-priori bound, which says how large c must be, with the c found (step 8).
 
 Let the limit matrix (every earlier feature replaced by its target row) have least singular value
 σ. With B bits of saturation each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by Weyl's
@@ -30,7 +30,7 @@ _LARGEST = 400  # no singular values are computed for more examples
 
 
 class Conditioning:
-    """The condition number of Z, head by head, in float64: printed, and nothing rests on it.
+    """The condition number of Z, head by head, in float64. It is printed; nothing rests on it.
 
     blocks: the features of the heads so far, (T, d) each. contexts: scaled by a power of two, which
     does not change the condition number.
@@ -70,7 +70,7 @@ def _scaled(array: ExactArray) -> FloatArray:
 
 
 class Apriori(Conditioning):
-    """Bounds head by head; call each before `add` of its head."""
+    """Bounds head by head; call `bound` for a head before `add`."""
 
     def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
         """c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n).

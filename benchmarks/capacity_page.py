@@ -105,7 +105,7 @@ def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> 
 
 
 def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
-    """What theorems promise; columns: the bound for all weights.
+    """The numbers that theorems promise; "columns" is the bound for all weights.
 
     >>> bounds(20, 32, 8, 64)
     {'paper': 141, 'width_one': 621, 'columns': 1280, 'dana': 224}
@@ -121,7 +121,7 @@ def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
 def same_examples(heads: int, n: int, d: int, shared: bool) -> dict[str, Row]:
     """Every construction on T = H(n-1) + 1 examples: heads, parameters (m = d_v = 1), rank.
 
-    fewest: the least number of heads of width one for any weights; no theorem promises it.
+    fewest: the least number of heads of width one that some weights allow; no theorem promises it.
     """
     data = family(places(heads, n), n, d, shared=shared)
     few = next(h for h in range(1, heads + 1) if min(spans(data).features(h), h * d) >= data.T)
@@ -146,7 +146,7 @@ def certified(data: Dataset, layer: Layer) -> bool:
 
 
 def draw(axis: str, rows: list[Row]) -> Figure:
-    """Examples against H, n or d_h: one shared context on the left, distinct ones on the right."""
+    """Plot examples against H, n or d_h: one shared context on the left, distinct ones right."""
     figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, shared in zip(panels, (True, False), strict=True):

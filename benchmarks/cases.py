@@ -18,7 +18,7 @@ def asked(
     run: Callable[[dict[str, Any]], dict[str, Any]],
     markdown: Callable[[dict[str, Any]], str],
 ) -> argparse.Namespace:
-    """The arguments; the process ends here if it only runs one case or shows the table."""
+    """The parsed arguments. The process ends here if it only runs one case or shows the table."""
     parser.add_argument("--table", action="store_true", help="show the results as a table")
     parser.add_argument("--out", default=out)
     parser.add_argument("--case", help=argparse.SUPPRESS)
@@ -34,7 +34,7 @@ def asked(
 
 
 def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[str, Any]:
-    """The JSON that `script --case CASE` prints, after the case, or "not within N s".
+    """The case, then the JSON that `script --case CASE` prints, or "not within N s".
 
     `total_s` is the whole process, imports included.
     """

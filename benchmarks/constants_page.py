@@ -1,12 +1,12 @@
 """Effective constants, a gallery page: how large c must be, and what it costs.
 
-A theorem says that some c works. Three numbers say which, for every head with a selector (the other
-heads stay as built):
+A theorem says that some c works. Three numbers say which c, for every head with a selector (the
+other heads stay as built):
 
 - the least c ≥ 0 at which the rank is *certified* on the examples placed so far, found here by
   trying 0, 1, 2, ... (a rank that is not full mod p is not a proof that it is not full over ℚ);
 - B at that c, the smallest lead of a target row over another row of its context, in bits, over all
-  earlier examples: what saturation really amounts to there (negative: a row does not lead yet);
+  earlier examples: how far the head is really saturated there (negative: a row does not lead yet);
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
   apriori.py): numerical, and nothing rests on it.
 
@@ -87,7 +87,7 @@ def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     """One row for each construction, on the same H(n-1) + 1 examples with one shared context.
 
     selectors: the least certified c of each head with a selector. c, B and the others: the largest
-    over these heads; None if there is no such head, or a number is unknown.
+    value over these heads; None if there is no such head, or a number is unknown.
     """
     data = family(places(heads, n), n, d, shared=True)
     for name, built in zip(_MARKS, (
@@ -126,7 +126,7 @@ def most(numbers: Iterable[int | None]) -> int | None:
 
 
 def rounded(condition: float | None) -> float | None:
-    """The number to three digits; None above 10^12, which float64 does not resolve."""
+    """The number to three digits; None above 10^12, beyond what float64 resolves."""
     return float(f"{condition:.3g}") if condition and condition < 1e12 else None
 
 
@@ -138,7 +138,7 @@ def least_certified(
     The rank is that of heads 1, ..., `number` on the examples they place, modulo a prime, the
     earlier heads as built. At c' the logits of an example are those at c minus
     (c - c')·(v·e_s)·E⁽ˢ⁾u; for the head's own group that difference is 0 by its selector.
-    tables: the logits of the layer's heads. Returns None if no c tried has it.
+    tables: the logits of the layer's heads. Returns None if no c that was tried has full rank.
     """
     head = built.heads[number - 1]
     rows = [*head.earlier, *head.group]
@@ -155,7 +155,7 @@ def least_certified(
 
 
 def cost(series: dict[str, list[Row]]) -> Figure:
-    """Bits and condition against H and against n, for every construction."""
+    """Plot bits and condition number against H and against n, for every construction."""
     figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex="col", sharey="row")
     for line, (number, label) in zip(
@@ -174,7 +174,7 @@ def cost(series: dict[str, list[Row]]) -> Figure:
 
 
 def saturation(series: dict[str, list[Row]]) -> Figure:
-    """c and B: what the certificate needs, what was built, and what Weyl's bound requires."""
+    """Plot c and B: what the certificate needs, what was built, and what Weyl's bound requires."""
     figure = Figure(figsize=(WIDTH, 5.6), layout="constrained")
     panels = figure.subplots(2, 2, sharex="col", sharey="row")
     kinds = (

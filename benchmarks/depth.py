@@ -83,13 +83,13 @@ def curves() -> list[dict[str, Any]]:
 
 
 def networks() -> dict[str, int]:
-    """Parameters of the constructions of `compare`, whose outputs on the digits are the labels."""
+    """Parameters of the constructions of `compare` that output the labels on the digits."""
     data = load("digits").expanded()
     return {x.name: x.build(data, Request()).network.parameters for x in network_methods()}
 
 
 def picture(points: list[dict[str, Any]], built: dict[str, int]) -> None:
-    """One line for each number of layers and each notion; a cross for each network built."""
+    """Draw a line for each number of layers and each notion, and a cross for each network built."""
     with style():
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.subplots()

@@ -1,11 +1,11 @@
-"""Ranks of random deep networks by a program of their own against the law of docs/depth.md.
+"""Compares ranks of random deep networks, computed by separate code, with the law of docs/depth.md.
 
     PYTHONPATH=tests python benchmarks/depth_attack.py [CASES] [--out FILE]
 
 CASES networks of 1 to 4 layers have distinct random contexts: their ranks should equal the law,
-unless the weights happen to be special. One in fifty is larger than the others. A tenth as many
-have special data (shared or repeated contexts, vectors in a
-subspace), whose ranks should not exceed it.
+unless the weights happen to be special. One network in fifty is larger than the others. A tenth as
+many have special data (shared or repeated contexts, vectors in a subspace), whose ranks should not
+exceed the law.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST, LARGER = 45, 150  # of N_L
 
 
 def attack(cases: int, *, generic: bool) -> dict[str, Any]:
-    """Counts of networks by layers, and all whose rank is below or above the law."""
+    """Counts of networks by layers, and all networks whose rank is below or above the law."""
     layers, below, above = Counter[int](), list[Any](), list[Any]()
     for seed in range(cases):
         most = MOST if seed % 50 else LARGER

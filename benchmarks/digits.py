@@ -7,7 +7,7 @@ The data are the first T images; heads have width one (d_h = 1) or the paper's (
 "build" finds the weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is
 `fmpq_mat.solve` of the same system cleared of denominators (Dixon's lifting), "prove" is all of
 `attncert prove --claim interpolation` except the report.
-Every case runs in a process of its own, within a limit.
+Every case runs in its own process, within a time limit.
 
 The solution is checked independently of how it was found: Z V = Y modulo three primes that nothing
 else uses, and in "prove" over ℚ. Times are processor time of one thread.

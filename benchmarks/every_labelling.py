@@ -1,5 +1,4 @@
-"""One certificate of every labelling for each data set, with the largest T that sets of heads
-reach.
+"""A certificate for every labelling of each data set, with the largest T that sets of heads reach.
 
     python benchmarks/every_labelling.py [--quick] [--limit S] [--out RESULTS.json]
     python benchmarks/every_labelling.py --table    shows the results as a table
@@ -34,7 +33,7 @@ CASES: list[dict[str, Any]] = [
     {"data": "digits"},
 ]
 MORE = 8  # the examples beyond T, which must not raise the rank
-MOST_TWICE = 10_000  # limit for trying that, and for writing a file
+MOST_TWICE = 10_000  # limits for trying these, and for writing a file
 
 
 def main() -> None:
@@ -136,7 +135,7 @@ def _digits() -> dict[str, Any]:
 
 
 def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
-    """The file: its size, and both checkers on it."""
+    """The size of the file, and the verdicts of both checkers."""
     from attncert.verify import checker
     from attncert.verify.certificates.certificate import TooLarge, canonical_bytes
     from attncert.verify.checking.fast import check as fast

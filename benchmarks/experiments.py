@@ -1,15 +1,15 @@
-"""The paper's experiments with given labels, repeated with certificates: T against H, n and d_h.
+"""Repeats the paper's experiments with given labels, with certificates: T against H, n and d_h.
 
 Data: contexts (one for each example, or one for all) and queries uniform on [0, 1] in steps of
 1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
 unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
-share that the nearest point reached and those next to it, then bisection. A T counts as found if
+share that the most similar point reached and its neighbours, then bisection. A T counts as found if
 Levenberg-Marquardt from one of two random starts (eight for one head; one if N is above 1,000)
 reaches rounding. The T of a row is the largest one found that can be certified; its certificate is
 written, and checked from the file by the fast checker (up to 2,000 unknowns and 8 million items;
-above that the same theorem is applied in memory, and the row says so). Nothing but a certificate
-counts as memorized; "not found" is not "impossible". There are 16 shares, up to N; if N is
-above 1,000, there are 11, up to 95 %; for one shared context there is one every 2 %, up to N.
+above that the same theorem is applied in memory, and the row says so). Only certified examples
+count as memorized; "not found" is not "impossible". There are 16 shares, up to N; if N is above
+1,000, there are 11, up to 95 %; for one shared context there is one every 2 %, up to N.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
     [--found FOLDER]
@@ -67,7 +67,7 @@ def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, 
 
 
 class Found:
-    """What was tried for a point: for each T the weights, or None if none were found."""
+    """The result of the search at a point: for each T tried the weights, or None."""
 
     def __init__(self, point: Point, xp: Any = np) -> None:
         self.point, self.xp, self.candidates = point, xp, point.candidates()
@@ -211,7 +211,7 @@ def checked(near: Near) -> dict[str, Any]:
 
 
 def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
-    """The points that were not run; those that take the least time come first."""
+    """The points that were not run, the fastest first."""
     done = {key(row) for row in rows if row["outcome"] != "not run"}
     return [
         point

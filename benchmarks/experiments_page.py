@@ -1,6 +1,6 @@
 """The page on the paper's experiments, from the rows that experiments.py keeps.
 
-Points are certificates; lines are formulas. Figures have no dates: equal rows give equal bytes.
+In figures points are certificates, lines are formulas. Without dates, equal rows give equal bytes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def below_what_is_proved(row: Row) -> bool:
 
 
 def at_the_end(row: Row) -> bool:
-    """Whether T is the last value to try although N is larger."""
+    """Whether T is the last value tried although N is larger."""
     return row.get("T") == key(row).candidates()[-1] < examples(row)
 
 
@@ -129,7 +129,7 @@ class Series:
         return "" if self.one_hot else figure_file(f"experiments-{words}")
 
     def draw(self) -> Figure:
-        """Distinct contexts on the left, the shared one on the right."""
+        """Draw distinct contexts on the left, the shared one on the right."""
         figure = Figure(figsize=(WIDTH, 3.8), layout="constrained")
         panels = figure.subplots(1, 2, sharey=True)
         for panel, contexts in zip(panels, _TITLES, strict=True):
@@ -157,8 +157,8 @@ class Series:
 
 
 def equal(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """One line for each data set: the share of examples on which a head is saturated, averaged over
-    the heads of each construction and each fit."""
+    """A line for each data set with the share of examples on which a head is saturated, averaged
+    over the heads of each construction and each fit."""
     names = "contexts", "n", "d", "heads", "T"
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
@@ -177,7 +177,7 @@ def _joining(series: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def _place(row: Row) -> tuple[int, str]:
-    """The order of the series: heads, context, head width, then the rest; small ones last."""
+    """The place of a row: series heads, context, head width, then the rest; small ones last."""
     names = list(_AXES)
     base = row["series"].split(",")[0]
     return (names.index(base) if base in names else len(names)), row["series"]

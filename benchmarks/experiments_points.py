@@ -44,8 +44,8 @@ class Point:
 
     @property
     def spans(self) -> Spans:
-        """The spans of almost all data of the kind, n ≤ d; compared with those of the data
-        drawn."""
+        """The spans of almost all data of this kind, n ≤ d. They are compared with those of the
+        data drawn."""
         if self.shared:
             return Spans(self.n - 1, 1, self.d, self.m)
         return Spans(self.d, 0, self.d, self.m)
@@ -92,7 +92,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """Every point; those that take the least time come first.
+    """Every point, the fastest first.
 
     The point n = 32 at H = 10 is in the series "heads".
     """
@@ -112,7 +112,7 @@ def points() -> list[Point]:
 
 
 def data_of(point: Point, T: int) -> Dataset:
-    """The first T examples; a longer draw begins with the same ones."""
+    """The first T examples; a longer draw begins with the same examples."""
     draws = [np.random.default_rng([k, 2024]) for k in range(3)]
     contexts = draws[0].integers(0, 65, (1 if point.shared else T, point.n, point.d)) / 64
     queries = draws[1].integers(0, 65, (T, point.d)) / 64

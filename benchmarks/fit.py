@@ -1,9 +1,9 @@
-"""Fitting given labels: ours against SciPy's least_squares and, if torch is installed, Adam.
+"""Compares our fits of given labels with SciPy's least_squares and, if torch is installed, Adam.
 
 All methods get the same data, start and derivatives, and are timed to a largest error of 10^-6 (n =
 8, d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H, layers
 with n = 32, d = 64 and T = 180 H are fitted and certified, and their files, if any, are checked by
-the fast checker. Adam may take ten minutes of processor time, or what --adam-seconds says.
+the fast checker. Adam may take ten minutes of processor time, or --adam-seconds.
 
 python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K] [--adam-seconds S] [--table]
 [--out FILE]
@@ -60,7 +60,7 @@ def ours(data: Any, shape: Shape, seed: int) -> dict[str, Any]:
 
 
 def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[str, Any]:
-    """SciPy from the same start, stopped as soon as the largest error is reached."""
+    """SciPy from the same start, stopped as soon as the largest error is small enough."""
     contexts, queries, labels = data
     first, free = start(shape, seed), shape.attention
     seen = {"calls": 0, "error": np.inf}
@@ -88,7 +88,8 @@ def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[
 
 
 def adam(data: Any, shape: Shape, seed: int, seconds: float) -> dict[str, Any]:
-    """Adam on all examples at once with step size 10⁻² (torch, float64). The least error counts."""
+    """Adam on all examples at once with step size 10⁻² (torch, float64). The smallest error
+    counts."""
     import torch
 
     torch.set_num_threads(1)
@@ -122,7 +123,7 @@ def timed(job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def run(threads: int, adam_seeds: int, adam_seconds: float) -> list[dict[str, Any]]:
-    """One row for each method, ours first; methods take turns for every seed; Adam has one seed."""
+    """One row for each method, ours first. Methods take turns for every seed."""
     shape, rows = Shape(16, 1, 8, 1, 1), dict[str, list[dict[str, Any]]]()
     methods: dict[str, Callable[[Any, int], dict[str, Any]]] = {
         "ours": lambda data, seed: ours(data, shape, seed),

@@ -104,7 +104,7 @@ def enclose(E: Array, e: Array, x: list[arb]) -> tuple[list[arb], list[list[arb]
 def prove(E: Array, e: Array, x: Array) -> float | None:
     """The radius of a box around weights near x that holds a zero with J onto; None if not proved.
 
-    Krawczyk: T weights vary, in a box of radius r around x, the others are fixed. With Y near the
+    Krawczyk: T weights vary in a box of radius r around x; the others are fixed. With Y near the
     inverse of the T × T block of J there, |Y F(x)| + |I - Y J(box)| r < r in every row puts a zero
     in the box, and |I - Y J(box)| < 1 makes the block nonsingular everywhere in it.
     """

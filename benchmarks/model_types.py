@@ -1,9 +1,9 @@
-"""The table of docs/models-and-layers.md: types of models, their options, how well they agree.
+"""The table of docs/models-and-layers.md: types of models, their options, and their agreement.
 
-PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type 20 small random
-models of transformers (`tests/support/model_cases.py`), in float64, a random layer of each,
-recorded with and without padding; the largest difference between its outputs and those of the layer
-as it is read from the module and from the file, relative to the largest output.
+PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type it records a random
+layer of 20 small random models of transformers (`tests/support/model_cases.py`), in float64, with
+and without padding. The table has the largest difference between its outputs and those of the layer
+as read from the module and from the file, relative to the largest output.
 """
 
 from __future__ import annotations

@@ -40,9 +40,9 @@ MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 @dataclass(frozen=True)
 class Case:
-    """title: for the index. model, inputs, options: those of attncert embed; names of folders, or
-    inputs of text: a tokenizer, tokens of a passage, passages. float32: the number of subsets in
-    the paper's test."""
+    """title: for the index. model, options: those of attncert embed. inputs: a folder, or a
+    tokenizer with the tokens of a passage and the number of passages. float32: the number of
+    subsets in the paper's test."""
 
     title: str
     model: str
@@ -178,8 +178,8 @@ def _full(test: dict[str, Any] | None) -> str:
 
 
 def _places(work: Path, train: bool) -> dict[str, str]:
-    """Make the inputs and, if they are asked for, the small models, unless they exist; and find the
-    trained model that comes with a package."""
+    """Make the inputs and, if requested, the small models, unless they exist; and find the trained
+    model that comes with a package."""
     inputs = work / "inputs"
     if not (inputs / "bpe" / "tokenizer.json").exists():  # this file is written last
         subprocess.run(
@@ -275,7 +275,7 @@ def _keep(name: str, run: dict[str, Any], training: Path) -> None:
     keys = ("data", "rank", "samples", "contexts", "subsets")
     record = {key: report[key] for key in keys} | {"float32": run.pop("float32")}
     record["layer"] = [{k: x for k, x in p.items() if k != "groups"} for p in report["layer"]]
-    if run["embed"] is None:  # use what an earlier run measured
+    if run["embed"] is None:  # keep the figures of an earlier run
         run["embed"] = results["cases"].get(name, {}).get("embed")
     results["cases"][name] = {**run, "stages": times, "report": record}
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")

@@ -42,8 +42,8 @@ def reads(width: int, start: int, size: int, times: int = 1) -> fmpq_mat:
     return matrix(width, size, {(start + j, j): times for j in range(size)})
 
 
-# The adder of 36 parameters: the coordinates of its vectors, of which the block after the first
-# attention makes low to low + 9 and top.
+# The adder of 36 parameters: the coordinates of its vectors. The block after the first attention
+# computes low to low + 9 and top.
 EQUALS, SIGN, DIGIT, POWER, AFTER, ONE, LOW, TOP = 0, 1, 2, 3, 4, 5, 6, 16
 
 
@@ -54,7 +54,7 @@ def alibi_adder(digits: int = 10) -> Case:
     digits times powers is the part of the sum that is still to be written; the digit whose multiple
     of the power is nearest comes next. The published numbers are kept.
     """
-    signs = (0, digits + 1, *range(digits + 2, 2 * digits + 3))  # and the 0s between them
+    signs = (0, digits + 1, *range(digits + 2, 2 * digits + 3))  # with the 0s between them
     frame = (11, 11, *[0] * digits, 10)
     letters = [[frame], *[[(v,) for v in range(10)]] * digits]
     step = {(0, frame): (0, 0)} | {(0, (v,)): (0, v) for v in range(10)}
@@ -87,8 +87,8 @@ def powers_of_ten() -> tuple[Any, ...]:
 
 
 def nearest_digit() -> tuple[Any, ...]:
-    """Add 10^6 |x_v| to the first ten coordinates, of which 5 to 9 are x_0 to x_4; the least is
-    that of the digit."""
+    """Add 10^6 |x_v| to the first ten coordinates, of which 5 to 9 are x_0 to x_4; the digit has
+    the least sum."""
     d = TOP + 1
     rest = Head(fmpq_mat(d, 1), fmpq_mat(d, 1), matrix(d, 1, {(TOP, 0): 100, (ONE, 0): 15}))
     everywhere = matrix(1, d, {(0, j): 1 for j in range(d) if j != ONE})
@@ -123,9 +123,9 @@ def rotary_adder(c: int = 1000) -> Case:
 
     Digit d is (c - d^2/c, -d). Digits i of both numbers are 19 places apart, which is a full turn
     of the rotation. So the query before digit i of the sum sees a_i and b_i, ten times as strongly
-    as a_(i-1) and b_(i-1), and hardly the others: the second coordinate becomes 10 t - c', with the
-    sum t of digits and carry into place i, and the carry c' before it. From 94 on, SwiGLU takes 100
-    off. The logits are those of the nearest multiple of 10.
+    as a_(i-1) and b_(i-1), and the others very weakly: the second coordinate becomes 10 t - c',
+    with the sum t of digits and carry into place i, and the carry c' before it. From 94 on, SwiGLU
+    takes 100 off. The logits are those of the nearest multiple of 10.
     """
     turn, root = 2 * pi / 19, sqrt(2)
     ones, none, epsilon = fmpq_mat([[1, 1]]), fmpq_mat(1, 2), fmpq(1, 10**6)
@@ -169,8 +169,8 @@ def thousandths(*rows: tuple[float, ...]) -> fmpq_mat:
 
 
 def trained_adder() -> Case:
-    """67 trained parameters, as the page ARCHITECTURE.md of evindor's MicroAdder states them: to
-    three decimals. Angles and positions are rounded to float64.
+    """The 67 trained parameters that ARCHITECTURE.md of evindor's MicroAdder states, to three
+    decimals. Angles and positions are rounded to float64.
 
     A token is a digit, on an arc in two coordinates, and its place in three. The query turns to the
     next place.

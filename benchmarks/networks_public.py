@@ -76,7 +76,7 @@ def uniform(width: int, value: fmpq_mat, output: fmpq_mat, **more: Any) -> Atten
 
 
 def halfway(k: int) -> fmpq:
-    """Between 1/(k + 1) and 1/k: attention that k others share with one token."""
+    """Between 1/(k + 1) and 1/k, the share of a token with k or with k - 1 equal rivals."""
     return fmpq(2 * k + 1, 2 * k * (k + 1)) if k else fmpq(2)
 
 
@@ -181,7 +181,7 @@ def first(n: int = 8) -> Case:
 
 
 def modular(p: int = 31, frequencies: tuple[int, ...] = (1, 4, 11)) -> Case:
-    """cos w(a + b - c) from products of the cosines and sines of wa and wb, added over some w."""
+    """Outputs Σ_w cos w(a + b - c), from products of the cosines and sines of wa and wb."""
     F, grid = len(frequencies), 10**6
     wave = lambda f, x: fmpq(round(grid * f(2 * pi * x / p)), grid)  # noqa: E731
     d = 4 * F
@@ -228,7 +228,7 @@ SLOW = (period_adder, lambda: period_adder(3, None), rotary_adder, trained_adder
 
 
 def judged(case: Case) -> tuple[str, ...]:
-    """The number of inputs, the verdict, the least margin, and where it is or what fails."""
+    """The number of inputs, the verdict, the least margin, and the input that has it or fails."""
     goals = [Nearest(), *([Generates(case.domain, case.width)] if case.domain else [])]
     method = Construction("public", lambda data, request: case.network, claims=goals)
     trace = prove(case.data, Prove(register(method).name)).trace

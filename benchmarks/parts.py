@@ -1,4 +1,4 @@
-"""The cost of every part against its size, extrapolated to a million examples.
+"""Measures the cost of every part against its size, and extrapolates to a million examples.
 
     python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
     python benchmarks/parts.py --table    shows that file as a table
@@ -132,7 +132,7 @@ def layers(heads_of: list[int]) -> list[dict[str, Any]]:
 
 
 def readouts(heads_of: list[int]) -> dict[str, Any]:
-    """The exact solution for V."""
+    """The time of the exact solution for V."""
     from attncert.constructions.readout.solve import readout
     from attncert.constructions.width_one.theorem import build
 
@@ -146,7 +146,7 @@ def readouts(heads_of: list[int]) -> dict[str, Any]:
 
 
 def fits(sizes: list[int]) -> dict[str, Any]:
-    """Given labels, fitted in float64."""
+    """The time to fit given labels in float64."""
     from attncert.constructions.given.attention import Shape
     from attncert.constructions.given.least_squares import descend
 
@@ -159,7 +159,7 @@ def fits(sizes: list[int]) -> dict[str, Any]:
 
 
 def sets(k: int, sizes: list[int]) -> dict[str, Any]:
-    """Whether all sets of k are independent, decided."""
+    """The time to decide whether all sets of k are independent."""
     from attncert.verify.kruskal.kruskal import kruskal
     from attncert.verify.questions.kruskal import Kruskal
 

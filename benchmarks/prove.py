@@ -1,4 +1,4 @@
-"""The cost of an exact proof: time, memory and bits against T, compared with a solve in SymPy.
+"""Measures an exact proof: time, memory and bits against T, compared with a solve in SymPy.
 
     python benchmarks/prove.py [--quick] [--out benchmarks/results/prove.json]
 

@@ -1,4 +1,4 @@
-"""Detection power: planted dependent sets of `size` among N = 2,000 vectors, d = 768.
+"""Measures the search for planted dependent sets of `size` among N = 2,000 vectors, d = 768.
 
 Two ways to find one are compared by their probability of detection per second:
 

@@ -1,9 +1,9 @@
-"""How the cost grows: in k (subset size), N (vectors in the table) and T (examples of a layer).
+"""Measures the growth of cost in k (subset size), N (vectors) and T (examples of a layer).
 
 Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares of the
 logarithms; b is what is reported. Asymptotically b should be 3 in k for a projected elimination, 1
 in N for residues and the projection, and 3 in T for a layer with T/H fixed, in ours and in FLINT.
-Short panels and features, which grow as T^2, hold b below that at these sizes. `plot` draws points
+Short panels, and features, which grow as T^2, keep b below that at these sizes. `plot` draws points
 and fits.
 """
 
@@ -86,7 +86,7 @@ def per_subset(k: int, threads: int, repeats: int) -> float:
 
 
 def prepared(vectors: int, threads: int, repeats: int) -> float:
-    """Seconds to map and project a table, and to test one subset for every 197 vectors."""
+    """Seconds to map and project a table, and to test a subset for every 197 vectors."""
     rng = np.random.default_rng(vectors)
     table = rng.standard_normal((vectors, WIDTH)).astype(np.float32)
     subsets = rng.permutation(vectors)[: vectors // 197 * 197].reshape(-1, 197)

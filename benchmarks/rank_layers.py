@@ -1,4 +1,4 @@
-"""Full-rank certificates of whole layers: rank Z = T in row blocks, against FLINT, on each device.
+"""Compares full-rank certificates of layers, rank Z = T in row blocks, with FLINT, on each device.
 
 Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data to ±9. Ours is
 `layer_rank`, timed whole; FLINT is the path of small layers: features in Python's integers, then
@@ -62,7 +62,7 @@ def measure(
     threads: int,
     repeats: int,
 ) -> dict[str, Any]:
-    """One case. On the CPU the peak is that of the process so far: cases grow."""
+    """One case. On the CPU the peak memory is that of the process so far, since cases grow."""
     T = heads * (n - 1) + 1
     row: dict[str, Any] = {"T": T, "heads": heads, "n": n, "d": d, "shared": shared}
     if gpu_only and not has_gpu():
@@ -99,7 +99,7 @@ def result(seconds: float, found: LayerRank) -> dict[str, Any]:
 
 
 def example(heads: int, n: int, d: int, shared: bool) -> tuple[Dataset, Layer]:
-    """Generic weights with entries so large that no two tokens of a head have equal logits."""
+    """Generic weights, with entries large enough that no two tokens of a head have equal logits."""
     data = generators.random(heads * (n - 1) + 1, n, d, shared=shared, bound=9, seed=1)
     rng = np.random.default_rng(0)
 

@@ -1,7 +1,7 @@
 """The cases of docs/gallery/tightness: bounds on memorization, and what reaches or exceeds them.
 
-A case keeps *universal* memorization (one choice of keys and queries for all labels) apart from
-the *given labels*, and carries a layer with a certificate if that shows what is claimed.
+A case distinguishes *universal* memorization (one choice of keys and queries for all labels) from
+the *given labels*, and has a layer with a certificate if that shows what is claimed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _COMMAND = "python docs/make_gallery.py tightness"
 
 @dataclass(frozen=True)
 class Case:
-    """claims: with distinct ids. certificate: what a checker reads, or None."""
+    """claims have distinct ids. certificate: what a checker reads, or None."""
 
     name: str
     title: str

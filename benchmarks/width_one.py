@@ -1,4 +1,4 @@
-"""Heads of width one at scale: certificates by rank, timed from the data to the file.
+"""Times certificates by rank of heads of width one at scale, from the data to the file.
 
     python benchmarks/width_one.py [--quick] [--large | --largest] [--out RESULTS.json]
     python benchmarks/width_one.py --table    writes the table of docs/performance.md from it

@@ -1,12 +1,12 @@
 """An induction head: two blocks of attention that continue a pattern, as a construction (ours).
 
-A token holds its letter (one of V), its place (one of n), and room for the letter before it. The
+A token holds its letter (one of V), its place (one of n), and space for the letter before it. The
 query is the last token; the label is the letter that followed the earlier copy of its letter.
 
 Block 1, every token: the key is the place, the query the place before, and the value, the letter,
-is added into the room. The logit is s at the predecessor and 0 elsewhere. The first token has no
+is added into that space. The logit is s at the predecessor and 0 elsewhere. The first token has no
 predecessor and copies its own letter; hence the hypothesis "first".
-Block 2, the query: the key is the room, the query the letter. The logit is s (with softmax almost
+Block 2, the query: the key is that space, the query the letter. The logit is s (with softmax almost
 s) at the successor of the copy, and 0 (almost 0) elsewhere; the value is the letter.
 Block 3 rounds: an entry is 1 if its letter has half of the attention.
 

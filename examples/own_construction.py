@@ -2,7 +2,7 @@
 
 Let n be even, u a vector with E⁽ˢ⁾u = (1, 0, ..., 0) for every s, and no two queries parallel. Then
 some v_t has v_t·e_t = 0 and v_t·e_s a nonzero integer for every other s. Head t is u v_tᵀ: modulo 2
-the T×T matrix of all n u·z_s is the identity, so rank Z = T. Neither A1 nor A2 is asked for.
+the T×T matrix of all n u·z_s is the identity, so rank Z = T. Neither A1 nor A2 is needed.
 """
 
 from itertools import combinations

@@ -4,7 +4,7 @@
 
 Each part runs in its own process, and in a new one after a row that failed: a CUDA error leaves
 nothing usable behind. Exit status: 0 all rows are done, 1 one of them failed, 2 no GPU or unusable
-arguments, 3 the time is up and rows are left.
+arguments, 3 time is up with rows left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gpu.store import Store
 RESULTS = place.ROOT / "benchmarks" / "results" / "gpu"
 DRY_RESULTS = place.ROOT / "build" / "gpu-dry-run"
 SECONDS = 540.0  # time limit of one run
-_LEAST = 20.0  # seconds that a new process should have
+_LEAST = 20.0  # least seconds for a new process
 _TIME_IS_OVER, _FAILED = 3, 4
 
 

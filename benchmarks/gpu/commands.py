@@ -1,4 +1,4 @@
-"""The commands from end to end with --device cuda: data, claim, certificate, and its check."""
+"""Times commands from end to end with --device cuda: data, claim, certificate, and its check."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The points of the paper's experiments that are too large for two cores: weights found on the GPU.
 
-This finds the largest T whose labels are fitted; only `python benchmarks/experiments.py --found
-FOLDER`, which certifies the weights kept here, makes a claim about them.
+This finds the largest T whose labels are fitted. It makes no claim: `python
+benchmarks/experiments.py --found FOLDER` certifies the weights kept here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def rows(dry: bool) -> list[Row]:
 
 
 def search(point: Point, share: float) -> dict[str, Any]:
-    """The largest T by bisection, and where the time went."""
+    """The largest T by bisection, and the time of each part."""
     found = Found(point, importlib.import_module("array_api_compat.cupy"))
     last = found.largest(share, len(found.candidates))
     keep(found, place.results / "weights")

@@ -16,7 +16,7 @@ from attncert.constructions.errors import InputError
 from attncert.verify.rank.engines.devices import choose_device
 
 ROOT = Path(__file__).resolve().parents[2]
-results = ROOT / "build"  # where this run keeps what it finds
+results = ROOT / "build"  # the folder of this run's results
 PACKAGES = ("numpy", "numba", "scipy", "python-flint", "torch", "cupy-cuda12x", "cupy-cuda13x")
 
 

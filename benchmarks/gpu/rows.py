@@ -1,4 +1,4 @@
-"""What is measured: a part has rows, a row has a name, an expected time and a job.
+"""The rows of a part: each has a name, an expected time and a job.
 
 The *floor* of a row is the time that its multiplications and additions take at the rate of one
 large float64 product on the same card, measured in the same process.
@@ -22,8 +22,8 @@ START = 15.0
 
 @dataclass(frozen=True)
 class Row:
-    """seconds: an estimate; a row for which too little time is left waits for the next run. job:
-    what it returns goes into the file of results."""
+    """seconds: an estimate; if less time is left, the row waits for the next run. job: its result
+    goes into the file of results."""
 
     name: str
     seconds: float
@@ -77,12 +77,12 @@ def product_rate() -> float:
 
 
 def beside_floor(operations: float, seconds: float) -> dict[str, Any]:
-    """operations: the fewest that the row must do in the given seconds."""
+    """The row beside its floor. operations: the fewest that it must do in the given seconds."""
     floor = operations / product_rate()
     found = {"floor_s": floor, "times_floor": seconds / floor, "float64_per_s": product_rate()}
     return {name: rounded(x) for name, x in found.items()}
 
 
 def rounded(x: float) -> float:
-    """Four digits."""
+    """The number to four digits."""
     return float(f"{x:.4g}")

@@ -1,4 +1,4 @@
-"""One file of results for each part, written after every row: what a run resumes from."""
+"""One file of results for each part, written after every row, from which a run resumes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ATTEMPTS = 2
 
 
 class Store:
-    """The rows of one part. dry: the file says so, and so must a file that it resumes from."""
+    """The rows of one part. dry: whether this run is dry, as any run must be that it resumes."""
 
     def __init__(self, folder: Path, number: int, part: str, dry: bool) -> None:
         self.path = folder / f"{number}-{part}.json"
@@ -45,7 +45,7 @@ class Store:
         self._write()
 
     def end(self, name: str, row: dict[str, Any], machine: dict[str, Any]) -> None:
-        """machine: what it ran on, which later runs may not repeat."""
+        """Record a finished row. machine: what it ran on, which may differ in later runs."""
         self.body["under_way"] = None
         self.body["machine"] = machine or self.body.get("machine", {})
         self.body["date"] = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")

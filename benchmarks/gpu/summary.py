@@ -1,4 +1,4 @@
-"""The tables at the end: GPU, its floor, CPU of the same machine, and torch on the same GPU."""
+"""The tables of results: the GPU, its floor, the CPU of the same machine, torch on the same GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests marked `gpu`: every kernel and path against the CPU engines and FLINT."""
+"""Runs the tests marked `gpu`, which compare every kernel and path with the CPU and FLINT."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What each hypothesis of Theorem 1 is for: the study behind docs/gallery/hypotheses."""
+"""The study behind docs/gallery/hypotheses: what each hypothesis of Theorem 1 is needed for."""

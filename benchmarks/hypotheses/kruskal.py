@@ -2,9 +2,9 @@
 
 Every κ queries are independent and some κ + 1 are not, as the exhaustion of all subsets shows. Then
 T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at and
-above κ; above it the grouping finds groups of κ, not d_h. With one example more, data of the first
-kind (all queries in a space of dimension κ) admit no larger groups, so the construction ends
-there. It is also decided whether other weights of that width serve one example more.
+above κ; above it the grouping finds groups of κ, not d_h. Data of the first kind (all queries in a
+space of dimension κ) admit no larger groups, so the construction cannot place one example more. It
+is also decided whether other weights of that width can.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Kappa:
 
 @dataclass(frozen=True)
 class Remark:
-    """What was found. kruskal: the Kruskal rank of the T examples, by exhaustion.
+    """The result. kruskal: the Kruskal rank of the T examples, by exhaustion.
 
-    a1: the standing of A1 in the theorem's form; memorization: that by the paper's construction.
-    one_more: the same with one example more, for that construction and for any weights of the
-    same sizes.
+    a1: the standing of A1 in the theorem's form. memorization: that of memorization by the paper's
+    construction. one_more: the same with one example more, for this construction and for any
+    weights of these sizes.
     """
 
     sizes: Kappa

@@ -1,11 +1,11 @@
-"""Searches for what each weakening breaks: minimal data, and whether memorization survives there.
+"""Finds what each weakening breaks: minimal data, and whether memorization survives on them.
 
-Instances are drawn until there are enough and every step that must fail has failed. The
-first failing instance of a step is shrunk until nothing can be taken away: on everything that
-`smaller` makes of it the step succeeds, or more than the one hypothesis is weakened. The
-first failing instance with the other verdict on memorization is shrunk in the same way.
+Instances are drawn until there are enough and every step that must fail has failed. The first
+failing instance of a step is shrunk until nothing can be taken away: on every instance that
+`smaller` makes of it the step succeeds, or more than one hypothesis is weakened. The first failing
+instance with the other verdict on memorization is shrunk in the same way.
 
-If a step did not fail on the instances drawn, that proves nothing; the definition of the weakening
+A step that does not fail on the instances drawn is not proved; the definition of the weakening
 argues why it cannot fail. Every single verdict is exact.
 """
 
@@ -68,7 +68,7 @@ class Exploration:
 
     @property
     def unexpected(self) -> frozenset[str]:
-        """The steps that failed and should not have."""
+        """The steps that failed but should not have."""
         return frozenset(self.broken) - self.weakening.breaks
 
     @property
@@ -113,8 +113,8 @@ def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level |
 
 
 def memorized(x: Instance) -> Claim:
-    """Does memorization hold for this instance with H heads of width d_h? If d_v < m: are its
-    labels possible?"""
+    """Whether memorization holds for this instance with H heads of width d_h; if d_v < m, whether
+    its labels are possible."""
     if x.values < x.m:
         return label_rank(x.dataset, x.heads, x.values)
     return universal(x.dataset, x.heads, x.width)

@@ -2,7 +2,7 @@
 
 The instances are small, in their given order and grouping. Each function returns None if the step
 can be taken, else data that show why not. A step that takes no further input from the data
-(saturation, finite c, the parameter count) cannot fail by itself and is not listed.
+(saturation, finite c, the parameter count) cannot fail and is not listed.
 
     groups        T examples fit into H groups of r, r-1, r-1, ...
     duals         step 2   ê_t·e_t' = δ for the group: its queries are independent
@@ -53,8 +53,8 @@ def duals(x: Instance) -> Witness | None:
 
 
 def selector(x: Instance) -> Witness | None:
-    """An earlier query in the span of a later group; otherwise v exists, since finitely many proper
-    subspaces of the group's orthogonal space do not cover it."""
+    """An earlier query in the span of a later group. Without one, v exists, since finitely many
+    proper subspaces of the group's orthogonal space do not cover it."""
     for h, group in enumerate(x.groups):
         rows = [x.queries[t].tolist() for t in group]
         for s in (s for before in x.groups[:h] for s in before):
@@ -90,9 +90,9 @@ def independence(x: Instance) -> Witness | None:
     """A state of the heads so far in which every row of E⁽ᵗ⁾ is forbidden.
 
     In the first group the rows x_s of earlier members are independent, and all rows of E⁽ᵗ⁾ lie in
-    their span. In the second group (if there are at most 1000 states, all are tried) the first
+    their span. In the second group (all states are tried if there are at most 1000) the first
     head's features z' are rows, or for the group's own members rows or their mean; the L_s are any
-    rows; and all [z'_t, row of E⁽ᵗ⁾] lie in the span of the [z'_s, L_s] and of the members placed.
+    rows; every [z'_t, row of E⁽ᵗ⁾] lies in the span of the [z'_s, L_s] and the members placed.
     """
     first = x.groups[0]
     for chosen in _placements(x, first, [], [], x.d):
@@ -175,7 +175,7 @@ def _queries(examples: tuple[int, ...], rows: list[list[int]]) -> Witness:
 
 
 def _relation(rows: list[list[int]]) -> tuple[list[int], list[str]]:
-    """Which of these dependent rows are tied, and by which integers."""
+    """A relation of these dependent rows: the rows in it, and their integer coefficients."""
     relation = find_relation(rows)
     assert relation is not None
     return list(relation.indices), [numeral(c) for c in relation.coefficients]

@@ -1,4 +1,4 @@
-"""What each hypothesis is for: the weakenings explored, Remark 1, and what follows."""
+"""What each hypothesis is needed for: the weakenings explored, Remark 1, and what follows."""
 
 from __future__ import annotations
 

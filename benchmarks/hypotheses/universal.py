@@ -2,7 +2,7 @@
 
 possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
 impossible  rank Z < T for every choice of weights of any width         (docs/tightness.md)
-undecided   neither was found
+undecided   neither was shown
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attncert.verify.limits.tightness.universal import bound_from_above
 def universal(
     data: Dataset, heads: int, width: int = 1, *, draws: int = 12, seed: int = 0
 ) -> Claim:
-    """Do some weights of `heads` heads of this width have rank Z = T?
+    """Whether some weights of `heads` heads of this width have rank Z = T.
 
     Proved with the prime modulo which the rank is full; refuted, for every width, with the bound;
     otherwise undecided. Deterministic for a seed.

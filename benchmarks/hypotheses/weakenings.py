@@ -1,4 +1,4 @@
-"""Every hypothesis weakened to just below what it is used for, all others kept.
+"""Weakens each hypothesis to just below what the proof uses, and keeps all others.
 
 A weakening is a condition on instances, and a way to draw some that meet it. `breaks` are the steps
 that must fail on some of them; no others may fail on any.
