@@ -1,1 +1,1 @@
-"""Constructions as records of statements: hypotheses, steps, claims, and how each is decided."""
+"""Records of constructions: their hypotheses, steps and claims, and how each is decided."""

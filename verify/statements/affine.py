@@ -1,8 +1,8 @@
 """Heads of width one for contexts of any rank (ours; docs/width-one.md, section 8).
 
-The steps of the proof check each head on what was built.
+The steps of the proof check each head of the layer that was built.
 
-Steps that involve neither repeated rows nor ranks are those of the width-one proof.
+The width-one proof shares the steps that involve neither repeated rows nor ranks.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from attncert.verify.statements.steps.heads import Relations, entries, lead, log
 from attncert.verify.statements.steps.shared import EXAMPLE
 
 _SOURCE = "docs/width-one.md, section 8"
-_ALONE = float("inf")  # the lead of the only row of a context
+_ALONE = float("inf")  # the lead if a context has only one row
 
 
 def _dimensions(at: View, head: WidthOneHead, number: int) -> Relations:
-    """The j-th member has rank ≥ j (first group), affine dimension ≥ j (later groups)."""
+    """The j-th context has rank ≥ j (first group) or affine dimension ≥ j (later groups)."""
     ranks = []
     for t in head.group:
         rows = at.data.context(t).tolist()
@@ -52,14 +52,14 @@ def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _separator(at: View, head: WidthOneHead, number: int) -> Relations:
-    """For every earlier s too, different rows have different entries: one row attracts all
-    attention as c grows."""
+    """Different rows of every earlier context also have different entries, so that one row attracts
+    all attention as c grows."""
     yield from _distinguished(at.data, head, head.earlier)
     yield {"earlier": len(head.earlier)}
 
 
 def _distinguished(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -> Relations:
-    """E⁽ᵗ⁾u has as many different entries as there are different rows."""
+    """E⁽ᵗ⁾u has as many different entries as E⁽ᵗ⁾ has different rows."""
     products = entries(data, head.separator)
     values = [len({str(x) for x in products(t)}) for t in examples]
     rows = [len({str(x) for x in data.context(t).tolist()}) for t in examples]
@@ -67,8 +67,8 @@ def _distinguished(data: Dataset, head: WidthOneHead, examples: Sequence[int]) -
 
 
 def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
-    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows, repeated or
-    not."""
+    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: as c grows, s attends to this row, whether it
+    is repeated or not."""
     ahead = _leads(at.data, head, lead(at.data, head))
     yield [by > 0 for by in ahead], "==", True, head.earlier
     now = _leads(at.data, head, logits(at, number)[list(head.earlier)])
@@ -78,7 +78,7 @@ def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _leads(data: Dataset, head: WidthOneHead, table: Table) -> list[float]:
-    """The lead of each target over the entries of all different rows of its context."""
+    """For each target, its lead over the entries of all rows of the context that differ from it."""
     out = []
     for s, target, row in zip(head.earlier, head.targets, dense(table).tolist(), strict=True):
         context = data.context(s).tolist()
@@ -130,14 +130,15 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
     return affine.build(data, heads=heads, seed=seed, progress=request.progress)
 
 
-# With one head for each example, groups of one meet P' and D if and only if no two queries are on
-# one line, none is 0, and at most one context has all its rows equal: that example comes first, and
-# its row is not 0. The search for groups begins with larger ones and succeeds in the same cases: a
-# group of one further example can always be appended.
+# With one head for each example, groups of one example meet P' and D if and only if no query is 0,
+# no two queries are parallel, and at most one context has all its rows equal. That example comes
+# first, and its row must not be 0. The search for groups begins with larger ones and succeeds in
+# the same cases: a group of one further example can always be appended.
 
 
 def _promised(data: Dataset) -> bool:
-    """Whether groups of one serve, by 2x2 minors and not by the code of the construction."""
+    """Whether groups of one example suffice, decided by 2×2 minors without the construction's
+    code."""
     queries = data.queries.numerators.astype(object)
     if not all(query.any() for query in queries):
         return False
@@ -150,8 +151,8 @@ def _promised(data: Dataset) -> bool:
 
 
 def _degraded(data: Dataset) -> Dataset:
-    """The data with some contexts degraded at random: rows repeated, a row on the line through two
-    others, all rows equal."""
+    """The data with some contexts degraded at random: a row is repeated, a row lies on the line
+    through two others, or all rows are equal."""
     contexts, queries = data.contexts.stored.copy(), data.queries.stored
     rng = np.random.default_rng([int(np.abs(contexts).sum()), int(np.abs(queries).sum())])
     for t, table in enumerate(contexts):
@@ -191,7 +192,7 @@ CONSTRUCTION = Construction(
     adapt=_degraded,
     options=("heads", "value_width", "round", "before"),
     layer=LayerTheorem(
-        r="n",  # at most: ranks are at most n, affine dimensions n - 1
+        r="n",  # an upper bound: ranks are at most n, affine dimensions at most n - 1
         owes=_promised,
         heads=_HEADS,
     ),

@@ -30,10 +30,10 @@ _STATEMENT = re.compile("[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*")
 class Request:
     """The options of `prove` that a construction may read.
 
-    heads: H, None for the construction's default. head_width: d_h. value_width: d_v. saturation:
-    bits to which every head is to saturate, only if the construction takes the option. beta: the β
-    of a retrieval. seed: the seed of random searches. progress: called as progress(done, of).
-    Source: docs/constructions.md.
+    heads: H, or None for the construction's default. head_width: d_h. value_width: d_v. saturation:
+    the bits to which every head must saturate, if the construction takes this option. beta: the
+    parameter β of retrieval. seed: the seed of random searches. progress: a callback progress(done,
+    of). Source: docs/constructions.md.
 
     >>> from attncert import Request
     >>> Request(heads=3).head_width
@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True)
 class LayerTheorem:
-    """The theorem of a construction of one layer, whose values are solved for.
+    """The theorem behind a construction of one layer. The values of the layer are solved for.
 
     r: in LaTeX, the r of the number H(r-1)+1 of examples that it places, if known; strength: r for
     n tokens and heads of width d_h. follows: further claims about the finished weights. owes: for
@@ -66,7 +66,7 @@ class LayerTheorem:
     owes: Callable[[Dataset], bool] | None = None
 
     def places(self, heads: int | None, r: int) -> int | None:
-        """The number of examples that the theorem places with these heads, if known."""
+        """The number of examples that the theorem places with these heads, if it is known."""
         return places(heads, r) if self.r and heads else None
 
     @property
@@ -80,8 +80,8 @@ Build = Callable[[Dataset, Request], Any]
 
 @dataclass(frozen=True)
 class Sizes:
-    """The variables of a promise: T examples of n tokens of width d, labels of m numbers, H heads
-    in all blocks. built: what the builder returned.
+    """The variables of a promise: T examples of n tokens of width d, labels of m numbers, and H
+    heads in all blocks together. built: what the builder returned.
 
     Source: docs/constructions.md.
 
@@ -118,23 +118,24 @@ _PROMISED = (*MEASURES, "examples")
 
 @dataclass(frozen=True)
 class Construction:
-    """One construction: how to build a network, the statements of its proof, and its claims.
+    """A construction: how its network is built, the statements of its proof, and its claims.
 
-    name:       on the command line and in certificates: lower-case words joined by hyphens.
+    name:       its name on the command line and in certificates: lower-case words joined by
+                hyphens.
     build:      a function of data and a `Request` that returns a `Network`, or an object with an
                 attribute `network`. Raises HypothesisFails if the theorem does not apply.
-    title:      the heading of reports. theorem: the name of what is proved. source: where the proof
+    title:      the heading of reports. theorem: the name of the theorem. source: where its proof
                 is.
     hypotheses: statements about the data, by name.
     steps:      statements about what was built, by name, in the order of the proof.
-    promises:   formulas by name: upper bounds for "parameters", "blocks", "heads" and "units", and
-                for "examples" the number that the theorem places. Each becomes a claim.
+    promises:   formulas by name: upper bounds on "parameters", "blocks", "heads" and "units"; for
+                "examples", the number that the theorem places. Each becomes a claim.
     claims:     about the outputs: `Exact`, `Within`, `Nearest`, `Generates`, each at most once. The
                 first, which must not be `Generates`, is the conclusion.
-    options:    options of `prove` that it takes, besides device and seed.
-    purposes:   the purposes of the blocks, in order: (number of blocks, purpose); None: the
-                remaining blocks.
-    subject:    the data as the construction sees them.
+    options:    the options of `prove` that it takes besides device and seed.
+    purposes:   the purposes of the blocks, in order, as pairs (number of blocks, purpose); the
+                number None means all remaining blocks.
+    subject:    returns the data as the construction sees them.
     adapt:      changes small random data for `attack`, so that they meet a hypothesis that random
                 data rarely meet.
     layer:      the rest of the theorem, if the construction is one layer of attention.
@@ -161,7 +162,7 @@ class Construction:
     layer: LayerTheorem | None = None
 
     def __post_init__(self) -> None:
-        """Raises InputError, which names the field, for the first fault."""
+        """Raises InputError for the first fault, with the name of its field."""
         for part, must, got in _faults(self):
             named = f"construction {self.name}" if part != "name" else "construction"
             raise InputError(f"{named}: {part}", must, got)
@@ -180,7 +181,7 @@ class Construction:
         return any("A2" in step.rests_on for step in self.steps.values())
 
     def purposes_of(self, network: Network) -> Iterator[tuple[Sequence[Block], str]]:
-        """The blocks for each purpose; the purpose of each further block is ""."""
+        """The blocks that serve each purpose. Any further block has the purpose ""."""
         counts = [count for count, _ in self.purposes]
         left = network.depth - sum(count or 0 for count in counts)
         start = 0
@@ -194,8 +195,8 @@ class Construction:
 
 @dataclass(frozen=True)
 class Task:
-    """A construction with its data and options. data: as the construction sees them. progress:
-    called as progress(stage, done, of). cluster: for a claim about a domain."""
+    """A construction with its data and options. data: the data as the construction sees them.
+    progress: a callback progress(stage, done, of). cluster: used for a claim about a domain."""
 
     data: Dataset
     construction: Construction
@@ -213,7 +214,7 @@ class Task:
 
 
 def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
-    """The faults, each with the field, its required form and its value."""
+    """All faults, each as the field, the form it must have, and its value."""
     if not (isinstance(construction.name, str) and _NAME.fullmatch(construction.name)):
         yield "name", "in lower case, like my-heads", construction.name
     if not callable(construction.build):
@@ -261,7 +262,8 @@ def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, ob
 def _premises(
     hypotheses: Mapping[str, Hypothesis], steps: Mapping[str, Step]
 ) -> Iterator[tuple[str, str, object]]:
-    """Unknown premises, a name of both a hypothesis and a step, and circular premises."""
+    """The faults of premises: unknown or circular ones, and a step with the name of a
+    hypothesis."""
     if both := sorted(set(hypotheses) & set(steps)):
         yield "steps", "named unlike every hypothesis", both[0]
     for name, step in steps.items():

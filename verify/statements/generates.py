@@ -1,14 +1,14 @@
 """The claim that a network generates the right answer to every prompt of a domain.
 
-The outputs are a number for each symbol. The network runs on its own outputs: the symbol with the
-largest output is the next input, and so on.
+The network has one output for each symbol. It runs on its own outputs: the symbol with the largest
+output is appended to the input, and so on.
 
 Proof by cases. Suppose that in each situation of the domain (constructions/data/transducer.py), and
 for all symbols that its open places may hold, the output of the right symbol is the largest. Then
-every answer is right, by induction over its symbols: if those before symbol i are right, the
-sequence is a prompt with the beginning of its answer; it is in a situation, so that the next symbol
-is right, too. An open place holds the hull of its symbols, a box, and outputs are enclosed in
-balls. ∎
+every answer is right, by induction over its symbols: if the symbols before symbol i are right, the
+sequence is a prompt followed by the beginning of its answer. Some situation contains this sequence,
+so symbol i is right, too. An open place holds a box, the hull of its symbols, and outputs are
+enclosed in balls. ∎
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _SOURCE = "ours: induction over the answer (verify/statements/generates.py)"
 
 @dataclass(frozen=True)
 class Generates:
-    """After every prompt of the domain the network, run on its own outputs, generates the right
-    answer.
+    """The network, run on its own outputs, generates the right answer to every prompt of the
+    domain.
 
     domain: a `Transducer`; its symbols are rows of the embedding of the data, which are token
-    sequences. width: that of the situations, in letters; None: every input is tried. rests_on:
-    steps of the construction that say why these answers are right. It is not the first claim of a
-    construction; after `Nearest`, the certificate holds both claims if the hulls of open places
-    suffice. Arithmetic: balls. Raises InputError for other widths, and if the data are not
-    sequences, or the network does not have one output for each symbol. Source: at the head of
-    verify/statements/generates.py.
+    sequences. width: the width of the situations, in letters; if it is None, every input is tried.
+    rests_on: steps of the construction that say why these answers are right. This cannot be the
+    first claim of a construction. If it follows `Nearest` and the hulls of open places suffice, the
+    certificate holds both claims. Arithmetic: balls. Raises InputError for other widths, if the
+    data are not sequences, and if the network does not have one output for each symbol. Source: the
+    head of verify/statements/generates.py.
 
     >>> from attncert import additions
     >>> Generates(additions(10), width=2).domain.inputs == 10**20
@@ -93,8 +93,8 @@ class Generates:
 
 
 def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Claim]]:
-    """The records of the shards; and for those of a cluster, of which one is computed again, the
-    claim that they are true."""
+    """The records of the shards. If a cluster computed them, one is computed again here, and the
+    claim that all are true is returned as well."""
     undecided = list[int]()
 
     def enough(record: Record) -> bool:
@@ -105,7 +105,7 @@ def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Clai
         cases.shards,
         judged,
         (cases,),
-        threads=1,  # FLINT's precision is that of the process
+        threads=1,  # FLINT has one precision for the whole process
         cluster=views.cluster,
         fits=cases.fits,
         enough=enough,
@@ -125,7 +125,7 @@ def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Clai
 
 
 def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Bounds]:
-    """The claim that all leads are above 0, and the bounds of a certificate."""
+    """The claim that all leads are above 0, and the bounds for a certificate."""
     said = partial(_said, cases, sum(shard.count for shard in records))
     shard, last = [*records.items()][-1]
     if last["wrong"] is not None:
@@ -146,7 +146,7 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
 
 
 def _shown(cases: Cases, shard: Shard, number: int) -> dict[str, Any]:
-    """An input of this situation of the shard, and its lead."""
+    """One input in this situation of the shard, and its lead."""
     situation = cases.situations(shard)[number]
     lead, word = cases.lead(situation)
     sequence, prompt = cases.domain.sequence(word), cases.domain.prompt

@@ -1,12 +1,12 @@
 """Generic weights: small random integers, certified by rank (ours; docs/width-one.md).
 
-There is no proof to repeat, and neither A1 nor A2 is used. For each head the steps check that its
+There is no proof to check, and neither A1 nor A2 is used. For each head the steps check that its
 weights are the recorded small integers, that its logits are integral, and that the rank is full.
 
 *Almost all weights* (docs/width-one.md, corollary 2, without its hypotheses). With these weights
-some T×T minor of Z is not zero. As a function of all real weights of the same shape it is real
-analytic, so its zeros are a closed set of measure zero, and all other weights serve these examples
-too. The claim is *argued*, and rests on the rank.
+some T×T minor of Z is not zero. This minor is a real analytic function of all real weights of the
+same shape, so its zeros form a closed set of measure zero, and all other weights memorize these
+examples too. The claim is *argued*, and rests on the rank.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _SOURCE = "ours, docs/width-one.md, corollary 2"
 
 
 def _small(at: View, head: GenericHead, number: int) -> Relations:
-    """Keys and queries are integers of at most `bound`, times the denominators of the data."""
+    """Keys and queries are integers of absolute value at most `bound`, times the denominators of
+    the data."""
     weights = weights_of(at, number)
     units = fmpq(at.data.contexts.denominator), fmpq(at.data.queries.denominator)
     for matrix, recorded, unit in zip(
@@ -60,7 +61,7 @@ STEPS = {
 
 
 def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
-    """The consequence of the rank at these weights for all weights of this shape."""
+    """What the rank at these weights implies for all weights of this shape."""
     heads, width = len(construction.layer.heads), construction.head_width
     return [
         Claim(
@@ -100,7 +101,7 @@ CONSTRUCTION = Construction(
     theorem="corollary 2 of docs/width-one.md: almost all weights (ours)",
     source="docs/width-one.md, corollaries 1 and 2",
     build=_build,
-    subject=lambda data, request: by_class(data),  # weights are drawn for repeated tokens as well
+    subject=lambda data, request: by_class(data),  # weights are drawn even if tokens are repeated
     hypotheses=OF_THEOREM_1,
     steps=STEPS,
     options=("heads", "head_width", "value_width", "round", "before"),

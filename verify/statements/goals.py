@@ -34,7 +34,7 @@ from attncert.verify.statements.states import Unreached, Views
 
 
 class Concluded(NamedTuple):
-    """claims: the last is the conclusion. exact, bounds: passed to `certified`."""
+    """The claims, of which the last is the conclusion. exact, bounds: passed to `certified`."""
 
     claims: list[Claim]
     exact: bool = True
@@ -49,9 +49,9 @@ class Goal(Protocol):
 
 @dataclass(frozen=True)
 class Exact:
-    """The outputs equal the labels. Arithmetic: exact, or balls after an irrational softmax; then
-    the certificate is about outputs within the least distance that can be certified. Source:
-    docs/constructions.md.
+    """The outputs equal the labels. Arithmetic: exact, or balls after an irrational softmax. In
+    balls, the certificate says that outputs are within the least distance that can be certified.
+    Source: docs/constructions.md.
 
     >>> Exact()
     Exact()
@@ -70,7 +70,7 @@ class Exact:
 class Within:
     """No output differs from its label by more than the bound, in any entry.
 
-    bound: an integer, a Fraction, or a text such as "1/10". Arithmetic: exact, or balls after an
+    bound: an integer, a Fraction, or a string such as "1/10". Arithmetic: exact, or balls after an
     irrational softmax. Raises InputError for any other bound. Source:
     docs/constructions.md.
 
@@ -90,9 +90,9 @@ class Within:
 
 @dataclass(frozen=True)
 class Nearest:
-    """Each output is nearer to its own label than to any other, by at least the margin if there is
-    one. For one-hot labels that is the argmax, and the margin is the lead of the output at the
-    label over the largest other one.
+    """Each output is nearer to its own label than to any other, by at least the margin if one is
+    given. For one-hot labels this says that the argmax is right, and the margin is the difference
+    between the entry at the label and the largest other entry.
 
     Margin, arithmetic and errors are as for `Within`. Vacuous if all labels are
     equal. Source: verify/outputs/nearest.py.
@@ -137,7 +137,7 @@ def _number(name: str, value: Any) -> Fraction:
 
 
 def _limited(views: Views, limit: Limit) -> Concluded:
-    """The error, and whether it is within the limit; undecided if a block cannot be applied."""
+    """The error and whether it is within the limit, or undecided if a block cannot be applied."""
     data = views.data
     if limit.bound is None and not spread(data):
         none = {"reason": "all labels are equal, so that there is no other"}
@@ -155,8 +155,8 @@ def _limited(views: Views, limit: Limit) -> Concluded:
 def limited(
     network: Network, data: Dataset, limit: Limit, exact: fmpq_mat | None = None
 ) -> Concluded:
-    """The error, and whether it is within the limit. exact: the outputs, if they are rational.
-    Raises InputError for shapes."""
+    """The error and whether it is within the limit. exact: the outputs, if they are rational.
+    Raises InputError if the shapes do not agree."""
     error, memorizes = judged_errors(network, data, limit, exact)
     bounds = bounds_to_certify(limit, error, memorizes) if memorizes.level.holds else {}
     known = [error, measured(error, memorizes, spread(data))]

@@ -1,7 +1,7 @@
-"""Blocks that act on no example, and hidden units that are never on, found from the states.
+"""Blocks that change no example and hidden units that are never active, found from the states.
 
-Nothing is wrong with such a network, but its proof hardly needs them. States are compared as far as
-they are rational: nothing is known to be idle after an irrational softmax.
+Such a network is not wrong, but its proof hardly needs these blocks and units. States are compared
+only if they are rational: nothing is known to be idle after an irrational softmax.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from attncert.verify.statements.states import Views
 
 
 def idle(views: Views) -> list[Claim]:
-    """Which blocks change no state on these data, and which units are 0 at every vector that their
-    block is applied to. If there are none, there is no claim. Both are counted from 1."""
+    """Claims that list the blocks that change no state on these data and the units that are 0 at
+    every vector that their block is applied to. An empty list makes no claim. Both are counted from
+    1."""
     network, still, off = views.network, list[int](), dict[int, list[int]]()
     if network.depth == 1 and not network.units:
         return []
@@ -49,14 +50,14 @@ def idle(views: Views) -> list[Claim]:
 
 
 def _changes(block: Block, before: States, after: States) -> Iterator[tuple[Any, Any]]:
-    """The vectors to which the block is applied, and its results, as rows."""
+    """The vectors to which the block is applied and the resulting vectors, as rows."""
     yield before.queries, after.queries
     if block.of == "all":
         yield from zip(before.contexts, after.contexts, strict=True)
 
 
 def _never_on(block: Block, changes: Sequence[tuple[Any, Any]]) -> list[int]:
-    """The units that add 0 to every vector; none of a group's, whose units are not seen."""
+    """The units that add 0 to every vector. Units inside a `Group` are not examined."""
     off = [] if isinstance(block, Group) else list(range(block.units))
     for before, after in changes:
         made = after - before if block.residual else after

@@ -1,6 +1,6 @@
-"""A construction on data, judged up to its outputs: hypotheses, what the builder returns, steps and
-promises, and whether the proof holds. An error in a third party's code becomes one line that names
-the part.
+"""Checks of a construction on data, except for its outputs: the hypotheses, what the builder
+returns, the steps, the promises, and whether the proof holds. An error in third-party code becomes
+one line that names the part.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Judged:
 
 
 def judged(task: Task) -> Judged:
-    """The construction judged on its data. Raises InputError for errors in a third party's code."""
+    """Judge a construction on its data. Raises InputError for errors in third-party code."""
     construction, data, request = task.construction, task.data, task.request
     errors = partial(errors_of, construction, data=data)
     task.progress("hypotheses", 0, 1)
@@ -88,8 +88,8 @@ def judged(task: Task) -> Judged:
 
 
 def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str, Level]:
-    """The level of each hypothesis about the data alone. Raises InputError for errors in a third
-    party's code."""
+    """The level of each hypothesis about the data alone. Raises InputError for errors in
+    third-party code."""
     theorem = construction.layer or LayerTheorem()
     request = Request(head_width=theorem.width(data.n), value_width=data.m)
     task = Task(data, construction, request)
@@ -100,7 +100,7 @@ def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str,
 
 
 def _hypotheses(task: Task, errors: ErrorsOf) -> list[Claim]:
-    """The hypotheses about the data, before anything is built."""
+    """The claims of the hypotheses about the data, before anything is built."""
     claims = list[Claim]()
     for name, hypothesis in task.construction.hypotheses.items():
         with errors(f"hypothesis {name}"):
@@ -121,7 +121,7 @@ def _weights(network: Network) -> list[fmpq_mat]:
 
 
 def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
-    """The first false hypothesis: the builder and the steps may rely on all of them."""
+    """The first false hypothesis, if any. The builder and the steps may rely on all hypotheses."""
     for claim in hypotheses:
         if claim.level is Level.REFUTED:
             name = ids.hypothesis_name(claim.id) or ""
@@ -131,7 +131,8 @@ def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
 
 
 def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network]:
-    """The layer, if keys and queries were built, and the network that the steps are about."""
+    """The layer, if the builder returned keys and queries, and the network that the steps are
+    about."""
     layer = getattr(built, "layer", built)
     if isinstance(layer, Layer):
         return layer, of_keys(layer, data.d)
@@ -142,7 +143,7 @@ def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network
 
 
 def of_keys(layer: Layer, d: int) -> Network:
-    """The block of a layer whose values are not chosen yet; they are 0 here."""
+    """A layer without values as a network of one block; the values are set to 0."""
     none = fmpq_mat(d, 1)
     heads = tuple(Head(head.key, head.query, none) for head in layer.heads)
     return Network((Attention(heads, fmpq_mat(len(heads), 1)),))
@@ -151,7 +152,7 @@ def of_keys(layer: Layer, d: int) -> Network:
 def _placed(
     construction: Construction, built: Any, layer: Layer | None, data: Dataset, request: Request
 ) -> tuple[BuiltLayer | None, HypothesisFails | None]:
-    """The layer with the examples that each head adds to the rank; or why that is too small."""
+    """The layer with the examples that each head adds to the rank, or why the rank is too small."""
     if layer is None:
         return None, None
     if isinstance(built, BuiltLayer):
@@ -163,8 +164,8 @@ def _placed(
 
 
 def _promised(task: Task, views: Views, layer: Layer | None, errors: ErrorsOf) -> Iterator[Claim]:
-    """A claim for each promise: the promised number and the number of what was built. The
-    parameters of a layer include its values, which are solved for."""
+    """A claim for each promise, which compares the promised number with the number that was built.
+    The parameters of a layer include its values, which are solved for."""
     construction, data = task.construction, views.data
     sizes, thing = Sizes.of(data, views.network, views.built), "layer" if layer else "network"
     for what, formula in construction.promises.items():

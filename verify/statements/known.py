@@ -1,6 +1,6 @@
-"""The hypotheses of the paper's theorem and of ours, for the records of constructions.
+"""The hypotheses of the paper's theorem and of our theorems, for the records of constructions.
 
-How each is decided is in `verify/assumptions`. Some are about the data alone. Others are
+The package `verify/assumptions` decides them. Some are about the data alone. Others are
 about the groups into which the builder divided the examples, and are decided after that.
 """
 
@@ -31,7 +31,8 @@ class Known(Hypothesis):
 
 
 def _a1(task: Task) -> Iterator[Claim]:
-    """A1 for n queries, as in the theorem, and for r if r is smaller, which is enough."""
+    """A1 for any n queries, as in the theorem; if r < n, also A1 for any r queries, which
+    suffices."""
     data, seed = task.data, task.request.seed
     every = partial(hypotheses.kruskal_at_least, data, seed=seed, progress=task.progress)
     yield timed(partial(every, data.n, ids.A1))

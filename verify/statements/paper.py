@@ -1,4 +1,4 @@
-"""The paper's construction, Theorem 1: steps 2 to 8 of its proof, head by head, on what was built.
+"""The paper's Theorem 1: steps 2 to 8 of its proof, checked for each head that was built.
 
 Every step recomputes its numbers over ℚ, from the data and the recorded vectors or from the layer's
 weights. No step calls the builder or uses the result of another step, so that an error is found in
@@ -65,7 +65,7 @@ def _steering(at: View, head: PaperHead, number: int) -> Relations:
 def _weights(at: View, head: PaperHead, number: int) -> Relations:
     """Step 5: key·queryᵀ is c·u vᵀ + Σ w_t ê_tᵀ, of rank at most r ≤ d_h.
 
-    By steps 2 and 3, on which this one rests, the group's logits are then g_t, whatever c.
+    By steps 2 and 3, on which this step rests, the group's logits are then g_t for every c.
     """
     weights = weights_of(at, number)
     built = weights.key * weights.query.transpose()
@@ -146,7 +146,7 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
 
 
 def certified_partition(data: Dataset, built: BuiltLayer) -> list[Claim]:
-    """The claim that the partition condition for these groups is enough."""
+    """The claim that these groups meet the partition condition, which suffices."""
     groups = built.partition or built.groups
     return [memorizes(groups, built.r, of=data.T, width_one=built.r == data.n)]
 

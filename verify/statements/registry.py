@@ -1,5 +1,5 @@
-"""The registry of constructions: those of this project, and third-party ones, registered by a call
-or, for one run, by `--construction package.module:NAME`.
+"""The registry of constructions. Third-party constructions are registered by a call or, for one
+run, by `--construction package.module:NAME`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _registered: dict[str, Construction] = {x.name: x for x in _OURS}
 def register(method: Construction) -> Construction:
     """Register a construction by its name, and return it.
 
-    A second construction of the same name replaces the first (when a cell of a notebook is run
-    again), unless it is one of this project. Raises InputError for such a name. Source:
+    A second construction of the same name replaces the first, for example when a notebook cell is
+    run again. Raises InputError for the name of a construction of this project. Source:
     docs/constructions.md.
 
     >>> register(method("paper")) is method("paper")
@@ -65,7 +65,7 @@ def methods() -> tuple[Construction, ...]:
 
 
 def network_methods() -> tuple[Construction, ...]:
-    """The other constructions, which output the labels, except retrieval."""
+    """The constructions that output the labels, except retrieval."""
     return tuple(x for x in _registered.values() if x.layer is None and x.name != RETRIEVAL)
 
 
@@ -86,7 +86,7 @@ def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
     try:
         try:
             yield
-        finally:  # after HypothesisFails, too
+        finally:  # also after HypothesisFails
             if before and data.hashed() != before:
                 raise ValueError("it changes the data")
     except (Broken, HypothesisFails, KeyboardInterrupt):
@@ -111,13 +111,13 @@ def _line(error: BaseException) -> str:
 
 
 def _imported(place: str) -> Construction:
-    """The construction at package.module:NAME, imported and registered."""
+    """Import and register the construction at package.module:NAME."""
     module, _, attribute = place.partition(":")
     try:
         method = getattr(_module(module), attribute)
     except (InputError, KeyboardInterrupt):  # InputError names the field of the record
         raise
-    except BaseException as error:  # whatever a module can raise
+    except BaseException as error:  # a module can raise anything
         reason = f"{place} ({error_text(error)})"
         raise InputError("construction", "a module and a name in it", reason) from error
     return _method_of(method, place)
@@ -137,7 +137,7 @@ def _module(name: str) -> ModuleType:
 
 
 def source_of(place: str) -> Path | None:
-    """The file of a construction at a place module:NAME; None if `place` is only a name."""
+    """The file of a construction given as module:NAME, or None if `place` is only a name."""
     module = sys.modules.get(place.partition(":")[0]) if ":" in place else None
     file = getattr(module, "__file__", None)
     return Path(file) if file and Path(file).is_file() else None

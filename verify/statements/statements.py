@@ -1,7 +1,7 @@
-"""The statements of a proof: hypotheses about the data, and steps about what was built.
+"""The statements of a proof: hypotheses about the data, and steps about the network.
 
-A statement is a sentence and a function that yields relations (verify/claims/relations.py), from
-which the level of its claim follows.
+A statement consists of a sentence and a function that yields relations
+(verify/claims/relations.py). The relations decide the level of its claim.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ class Hypothesis:
 
     sentence:  the statement, with LaTeX between dollar signs.
     relations: a function of the data that yields relations.
-    where:     names of the values after a relation, for the witness: ("example",).
-    source:    the place in the proof. Source: docs/constructions.md.
+    where:     names for the values that follow a relation, used in the witness, such as
+               ("example",).
+    source:    where the proof states it. Source: docs/constructions.md.
 
     >>> even = Hypothesis("The number of tokens is even.", lambda data: [(data.n % 2, "==", 0)])
     >>> even.claim("even", Dataset.of([[1, 0]], [[1, 2]], [3])).witness
@@ -53,13 +54,13 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Step:
-    """A statement of the proof about what was built.
+    """A statement of the proof about the network.
 
     sentence, where, source: as for a `Hypothesis`.
     relations: a function of a `View` that yields relations.
-    each:      "head", "group" or "block": the step is about each of them. Its function then also
-               takes the number of the head, group or block, counted from 1.
-    rests_on:  names of the hypotheses and steps that it uses.
+    each:      "head", "group" or "block" if the step is about each of them. The function then also
+               takes its number, counted from 1.
+    rests_on:  the names of the hypotheses and steps that it uses.
     applies:   whether the step is part of the proof for this `View`; if not, it is left out.
                Source: docs/constructions.md.
 
@@ -116,14 +117,14 @@ def _applies(name: str, step: Step, views: Views, errors_of: ErrorsOf) -> bool:
 
 
 def _nothing(name: str, step: Step, source: str) -> Claim:
-    """The claim of a quantified step that yields nothing for any head, group or block."""
+    """The claim of a quantified step that yields no relation for any head, group or block."""
     return Claim(_step_id(name), step.sentence, Level.VACUOUS, source=step.source or source)
 
 
 def _judged(
     name: str, step: Step, number: int, views: Views, errors_of: ErrorsOf, source: str
 ) -> Claim:
-    """The claim of a step. number: the number of the head, group or block; 0 if it is not
+    """The claim of a step. number: the number of the head, group or block; 0 if the step is not
     quantified."""
     start = time.perf_counter()
     own = ClaimId(f"{step.each}.{number}.{name}") if number else _step_id(name)
@@ -137,7 +138,7 @@ def _judged(
 
 
 def _yielded(relations: Callable[..., Iterable[Any]], *arguments: Any) -> Iterator[Any]:
-    """The relations; the function is called when the first of them is needed, and may return a
+    """The relations. The function is called when the first relation is needed; it may return a
     list."""
     yield from relations(*arguments)
 

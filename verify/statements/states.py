@@ -1,7 +1,7 @@
-"""The argument of a step of a proof: the data, what was built, and the states between its blocks.
+"""The argument of a step of a proof: the data, the network, and the states between its blocks.
 
-A step runs on rationals first. If a softmax is irrational, or a comparison of balls stays open, the
-states are computed again in balls of more and more bits.
+A step is evaluated over the rationals first. If a softmax is irrational, the states are computed in
+balls, with more and more bits as long as a comparison stays open.
 """
 
 from __future__ import annotations
@@ -26,20 +26,19 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.relations import Decision
 from attncert.verify.sharding.engine import Cluster
 
-BITS = (128, 256, 512, 1024, 2048)  # bits of the balls, tried in turn until nothing is open
+BITS = (128, 256, 512, 1024, 2048)  # precisions of the balls, tried in turn
 Rows = list[list[Any]]
 
 
 @dataclass(frozen=True)
 class View:
-    """The states of a network on its data, in one arithmetic.
+    """The states of a network on its data in one arithmetic.
 
     data:    the data set. labels: T rows of m numbers. built: what the builder returned.
-    network: its blocks, counted from 1. Heads are counted from 1 in each block.
     groups:  the examples that each head places, if the construction is a layer.
 
-    Numbers are rationals, or balls (FLINT's `arb`) after an irrational softmax. A state that cannot
-    be computed leaves the step undecided. Source: docs/constructions.md.
+    Numbers are rationals, or balls (FLINT's `arb`) after an irrational softmax. If a state cannot
+    be computed, the step is undecided. Source: docs/constructions.md.
 
     >>> from attncert import FeedForward, Network
     >>> from flint import fmpq_mat
@@ -61,29 +60,30 @@ class View:
 
     @property
     def query(self) -> Sequence[Rows]:
-        """The T queries after block k: `query[k]`; the queries of the data: `query[0]`."""
+        """`query[k]` holds the T queries after block k; `query[0]` holds the queries of the
+        data."""
         return _After(self, lambda states: states.queries.tolist())
 
     @property
     def tokens(self) -> Sequence[list[Rows]]:
-        """The tokens of example t after block k, as rows: `tokens[k][t]`."""
+        """`tokens[k][t]` holds the tokens of example t after block k, as rows."""
         return _After(self, self._tokens)
 
     @property
     def heads(self) -> Sequence[Head]:
-        """The heads of the only block of attention: key, query, value."""
+        """The heads of the only attention block, each with key, query and value."""
         block: Any = self.network.blocks[self._number(0) - 1]
         heads: Sequence[Head] = block.heads
         return heads
 
     def logits(self, block: int = 0, head: int = 1) -> Rows:
         """The logits of the tokens of each example, in the block's unit (ln 2 or 1); None for a
-        token that the query does not see. block: 0 for the only block of attention."""
+        token that the query does not see. block: 0 means the only attention block."""
         attention, states = self._attention(block)
         return attention.logits(states)[head - 1]
 
     def weights(self, block: int = 0, head: int = 1) -> Rows:
-        """The attention weights of the tokens of each example, for its query."""
+        """The attention weights of the tokens of each example for its query."""
         attention, states = self._attention(block)
         return attention.weights(states)[head - 1]
 
@@ -94,18 +94,18 @@ class View:
         return [attention.weights(x, of_tokens=True)[head - 1] for x in each]
 
     def features(self, block: int = 0, head: int = 1) -> Rows:
-        """The mean of the tokens of each example with these weights."""
+        """The mean of the tokens of each example with the attention weights."""
         attention, states = self._attention(block)
         rows: Rows = attention.features(states)[head - 1].tolist()
         return rows
 
     def _attention(self, block: int) -> tuple[Attention, States]:
-        """A block of attention, and the states before it."""
+        """An attention block and the states before it."""
         number = self._number(block)
         return self.network.blocks[number - 1], self.states(number - 1)  # type: ignore[return-value]
 
     def _number(self, block: int) -> int:
-        """The number of a block of attention. Raises InputError for another block."""
+        """The number of an attention block. Raises InputError for another block."""
         blocks = self.network.blocks
         numbers = [k for k, x in enumerate(blocks, 1) if isinstance(x, Attention)]
         if block not in numbers and (block or len(numbers) != 1):
@@ -117,7 +117,7 @@ class View:
         return [context.tolist() for context in _contexts(states, self.data.T)]
 
     def states(self, block: int) -> States:
-        """The states after this block (0 is before the first). Raises Inexact if unknown."""
+        """The states after this block (0: before the first). Raises Inexact if they are unknown."""
         if not 0 <= block <= self.network.depth:
             raise InputError("block", f"a number from 0 to {self.network.depth}", block)
         return self._run.after(block)
@@ -133,11 +133,11 @@ class View:
 
 
 class Unreached(Inexact):
-    """A block cannot be applied to what reaches it; str() says which, and why."""
+    """A block cannot be applied to its input; the message says which block, and why."""
 
 
 class _Run:
-    """States, computed block after block when they are needed, up to one that raises."""
+    """The states, computed block by block on demand until a block raises."""
 
     def __init__(self, states: Iterator[States]) -> None:
         self.rest, self.done = states, list[States]()
@@ -158,7 +158,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _After(Sequence[Any]):
-    """An entry for the states before the first block and after each, made on demand."""
+    """A sequence with an entry for the states before the first block and after each block."""
 
     view: View
     entry: Callable[[States], Any]
@@ -173,7 +173,7 @@ class _After(Sequence[Any]):
 
 @dataclass(frozen=True)
 class Views:
-    """The views of a network on its data, in every arithmetic that a step may need."""
+    """The views of a network on its data in all arithmetics that a step may need."""
 
     data: Dataset
     built: Any
@@ -187,13 +187,13 @@ class Views:
         return {}
 
     def at(self, bits: int | None) -> View:
-        """The view over the rationals (None), or in balls with this number of bits."""
+        """The view over the rationals (None) or in balls with this number of bits."""
         if bits not in self._known:
             self._known[bits] = View(self.data, self.built, self.network, self.groups, bits)
         return self._known[bits]
 
     def decided(self, decision: Callable[[View], Decision]) -> Decision:
-        """The decision over the rationals; if that is open, in more and more precise balls."""
+        """The decision over the rationals or, if that is open, in more and more precise balls."""
         known = decision(self.at(None))
         for bits in BITS:
             if known.level is not Level.UNDECIDED:
@@ -201,12 +201,12 @@ class Views:
             with ctx.workprec(bits):
                 try:
                     known = decision(self.at(bits))
-                except Exception as error:  # a step for rational numbers alone
+                except Exception as error:  # a step that works only for rational numbers
                     return _open(known, error)
         return known
 
     def count(self, what: str) -> int:
-        """The number of heads, groups or blocks; 0 heads if no block is attention. Raises
+        """The number of heads, groups or blocks; there are 0 heads if no block is attention. Raises
         InputError for heads if several blocks are attention."""
         if what == "head":
             attention = any(isinstance(block, Attention) for block in self.network.blocks)
@@ -215,7 +215,7 @@ class Views:
 
 
 def _open(known: Decision, error: Exception) -> Decision:
-    """The decision of a step that is undecided over the rationals and fails on balls."""
+    """The decision on a step that is undecided over the rationals and fails on balls."""
     reason = (known.witness or {}).get("reason", "it is open over the rationals")
     reason = f"{reason}; on balls the step fails: {error_text(error)}"
     return replace(known, witness={**(known.witness or {}), "reason": reason})

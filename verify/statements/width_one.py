@@ -1,7 +1,7 @@
-"""Heads of width one (ours; docs/width-one.md). The steps of the proof check each head.
+"""Heads of width one (ours; docs/width-one.md): the steps of the proof, checked for each head.
 
-There are two kinds of heads. Every step is checked for a head of the proof. For a short head the
-claims are only about its matrix and, as for all heads, the rank of the features so far.
+There are two kinds of heads. All steps are checked for a head of the proof. For a short head,
+claims are made only about its matrix and, as for all heads, about the rank of the features so far.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PROOF = "docs/width-one.md"
 
 
 def _coefficients(at: View, head: WidthOneHead, number: int) -> Relations:
-    """v1·e_t = α_t, and the group's logits on record are α_t·E⁽ᵗ⁾u."""
+    """v1·e_t = α_t, and the recorded logits of the group are α_t·E⁽ᵗ⁾u."""
     products, scale = features.query_products(at.data, head.v1)
     separated = entries(at.data, head.separator)
     for t, alpha, own in zip(head.group, head.alphas, head.logits, strict=True):
@@ -64,9 +64,9 @@ def _curve(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
-    """key·queryᵀ is u (c v0 + v1)ᵀ, of rank at most one (one column times one row, if d_h = 1).
+    """key·queryᵀ is u (c v0 + v1)ᵀ, which has rank at most one (if d_h = 1, by its shape).
 
-    It follows that the group's logits are α_t·E⁽ᵗ⁾u, whatever c.
+    It follows that the group's logits are α_t·E⁽ᵗ⁾u for every c.
     """
     weights, query = weights_of(at, number), head.v1
     if head.selector is not None:

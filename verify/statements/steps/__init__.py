@@ -1,1 +1,1 @@
-"""Checks of a layer: hypotheses, conclusions, and the steps that several proofs share."""
+"""Checks of layers and networks: hypotheses, shared steps and conclusions."""

@@ -22,8 +22,8 @@ from attncert.verify.features import features
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.whole_layer.layer import layer_rank
 
-# Entries of Z from which blocks of rows in float64 are faster than FLINT, although loading compiled
-# code takes 0.3 s (benchmarks/rank.py).
+# If Z has at least this number of entries, blocks of rows in float64 are faster than FLINT,
+# although loading compiled code takes 0.3 s (benchmarks/rank.py).
 BLOCKS_FROM = 150_000
 
 _EVERY_LABELLING = (
@@ -34,7 +34,7 @@ _ANSWER = "docs/mathematics.md, sections 1 and 3"
 
 
 def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Claim:
-    """Whether the theorem, as stated, applies to these data. No other claim rests on this one."""
+    """Whether the theorem, as stated, applies to these data. No other claim rests on this."""
     false = [c.id for c in premises if c.level in (Level.REFUTED, Level.NOT_APPLICABLE)]
     return Claim.checked(
         ids.THEOREM,
@@ -48,7 +48,7 @@ def theorem_applies(theorem: str, premises: Sequence[Claim], source: str) -> Cla
 
 
 def parameters(count: int) -> Claim:
-    """Step 11: the number of parameters."""
+    """Step 11 of the proof: the number of parameters."""
     return Claim(
         ids.PARAMETERS,
         f"The layer has $H(2d\\,d_h+d\\,d_v+d_v m)={count}$ parameters.",
@@ -86,8 +86,8 @@ def full_rank(
 
 
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
-    """Whether `layer_rank` computes the rank: if Z is large or a GPU was requested. This does not
-    depend on the machine, so that equal input gives equal output."""
+    """Whether `layer_rank` computes the rank, which it does if Z is large or a GPU was requested.
+    This does not depend on the machine, so that equal input gives equal output."""
     return device == "cuda" or data.T * len(layer.distinct.heads) * data.d >= BLOCKS_FROM
 
 
@@ -97,7 +97,7 @@ def _rank_in_blocks(
     try:
         certified = layer_rank(data, layer, device=device, progress=progress)
     except features.NotIntegral:
-        return 0, PRIMES_FLOAT64[0]  # there are no features over ℚ
+        return 0, PRIMES_FLOAT64[0]  # the features are not known over ℚ
     return certified.rank, certified.prime
 
 
@@ -229,8 +229,7 @@ def _outputs(data: Dataset) -> str:
 
 
 def no_grouping(failure: HypothesisFails) -> Claim:
-    """The claim that some grouping meets the partition condition; it is refuted or left
-    undecided."""
+    """The claim, refuted or undecided, that some grouping meets the partition condition."""
     return Claim(
         ids.SOME_PARTITION,
         "Some grouping of the examples into this many groups meets the partition condition.",

@@ -1,7 +1,7 @@
 """Functions for the steps of a layer's proof: records of heads, their logits, and residues.
 
 A step checks one head that places a group: it compares the builder's record of the head with the
-data and with the logits of the layer's own weights. The builder is never called.
+data and with the logits computed from the layer's weights. The builder is never called.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from attncert.verify.statements.statements import Step
 from attncert.verify.statements.states import View
 
 Relations = Iterator[Any]
-RANKS_EACH_HEAD = 200  # examples up to which the rank is taken after every head
+RANKS_EACH_HEAD = 200  # with more examples, the rank is not computed after every head
 
 
 def placing(
     sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
 ) -> Step:
     """A step about every head that places a group. relations: a function of the view, the builder's
-    record of the head, and its number."""
+    record of the head, and the number of the head."""
 
     def of_head(at: View, number: int) -> Relations:
         if number <= len(at.built.heads):
@@ -43,7 +43,7 @@ def placing(
 def moving(
     sentence: str, relations: Callable[[View, Any, int], Iterable[Any]], **rest: Any
 ) -> Step:
-    """A step about every head that also moves earlier examples."""
+    """A step about every head that places a group and also moves earlier examples."""
 
     def of_record(at: View, head: SteeringHead, number: int) -> Relations:
         if head.selector is not None:
@@ -59,12 +59,12 @@ def moving(
 
 
 def few_examples(at: View) -> bool:
-    """Whether the rank is taken after every head, each time by an elimination (T^3)."""
+    """Whether the rank is computed after every head. Each elimination takes T^3 operations."""
     return at.data.T <= RANKS_EACH_HEAD and bool(features.usable_primes(at.data))
 
 
 class Tables:
-    """The logits of one head at a time, and the features modulo a prime of the heads before it."""
+    """Caches of the logits of one head, and of the features modulo a prime of the first heads."""
 
     def __init__(self, data: Dataset, built: BuiltLayer) -> None:
         self.data, self.built = data, built
@@ -109,8 +109,8 @@ def weights_of(at: View, number: int) -> Head:
 
 
 def lead(data: Dataset, head: SteeringHead) -> Table:
-    """(v·e_s)·E⁽ˢ⁾u for the earlier s, (N, n), the factor of c. Exact: integers if possible, else
-    rationals (objects)."""
+    """(v·e_s)·E⁽ˢ⁾u, the factor of c, for the earlier s; shape (N, n). Exact: integers if possible,
+    else rationals (objects)."""
     steering = Head(head.separator, head.selector)
     table, scale = features.products(steering, data, head.earlier)
     if scale == 1:
@@ -122,7 +122,7 @@ def lead(data: Dataset, head: SteeringHead) -> Table:
 
 
 def entries(data: Dataset, u: fmpq_mat) -> Callable[[int], list[fmpq]]:
-    """E⁽ᵗ⁾u as a function of t, one rational for each token; u (d×1)."""
+    """A function that maps t to E⁽ᵗ⁾u, one rational for each token; u is d×1."""
     table, scale = features.token_products(data, u)
     if data.shared:
         once = [fmpq(x, scale) for x in table[0, :, 0].tolist()]
@@ -140,7 +140,7 @@ def features_of(table: Table, residues: features.Progressive) -> IntArray:
 def softmax_residues(
     table: ObjectArray, residues: features.Progressive, examples: Sequence[int]
 ) -> IntArray:
-    """Softmax weights mod p; all 0, which proves nothing, if a sum vanishes."""
+    """The softmax weights mod p. If a sum vanishes, all are 0, which proves nothing."""
     try:
         return features.softmax_mod(table, residues.prime, residues.times(examples))
     except SumVanishes:
@@ -148,6 +148,6 @@ def softmax_residues(
 
 
 def group_rows(at: View, head: PlacedHead, number: int) -> list[list[int]]:
-    """The logits of the group by the layer's weights, one for each token of an example."""
+    """The logits of the group by the layer's weights: a row of token logits for each example."""
     rows = dense(logits(at, number)[list(head.group)]).tolist()
     return [row[: at.data.kinds(t)] for t, row in zip(head.group, rows, strict=True)]

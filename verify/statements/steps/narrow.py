@@ -1,8 +1,8 @@
 """Values narrower than the labels, d_v < m (docs/width-one.md, section 9).
 
-The readout uses as many feature columns of head h as the head placed examples: the columns C. If
-Z[., C] is invertible and no head has more than d_v of them, values that only *pick* these columns
-serve every labelling Y, with the output Z[., C]⁻¹ Y.
+The readout uses a set C of feature columns: from each head, as many columns as the head places
+examples. If Z[., C] is invertible and C has at most d_v columns of each head, values that only
+*pick* these columns memorize every labelling Y, with the output Z[., C]⁻¹ Y.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SOURCE = "ours; docs/width-one.md, section 9"
 
 
 def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str) -> None:
-    """Raises HypothesisFails if values of this width hold neither the labels nor a group."""
+    """Raises HypothesisFails if values of this width can hold neither the labels nor a group."""
     if width >= data.m:
         return
     largest = max(map(len, built.groups))
@@ -43,7 +43,8 @@ def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str
 
 
 def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
-    """The claim that the T pivot columns are independent, at most d_v of them in each head."""
+    """The claim that the T pivot columns are independent and that each head has at most d_v of
+    them."""
     best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):
         mod = [
@@ -70,7 +71,7 @@ def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
 
 
 def reduction() -> Claim:
-    """The reduction that is used instead of ZV = Y with a free V."""
+    """The reduction that replaces ZV = Y with a free V."""
     return Claim(
         ids.REDUCTION,
         "If columns of $Z$, at most $d_v$ of each head, have rank $T$, every labelling is "

@@ -1,7 +1,7 @@
-"""The hypothesis of every network that memorizes, and the steps of their proofs.
+"""The hypothesis of the constructions that memorize by a network, and the steps of their proofs.
 
 The hypothesis is that inputs which a network cannot tell apart have the same label. The steps are
-checked on the queries between the finished blocks. The derivations are above the builders, in
+checked on the queries between the finished blocks. The derivations stand above the builders in
 constructions/network.
 """
 
@@ -27,7 +27,8 @@ Relations = Iterator[Any]
 
 
 def _one_label(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesis:
-    """sees: the part of example t that a network of the construction can see; what: in words."""
+    """sees: returns the part of example t that a network of the construction can see. what: this
+    part in words."""
 
     def relations(data: Dataset) -> Relations:
         labels = data.label_matrix.tolist()
@@ -43,14 +44,14 @@ def _one_label(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesi
 
 
 def _query_and_tokens(data: Dataset, t: int) -> Hashable:
-    """The query and its tokens in order; only the query if contexts differ in length, since no row
-    holds such tokens."""
+    """The query and its tokens in order, or only the query if the contexts differ in length, since
+    a network that reads the tokens in one row needs contexts of equal length."""
     tokens = [] if data.shared or data.ragged else data.rows(t).strings()
     return repr((data.queries[t].strings(), tokens))
 
 
 def _query_and_frequencies(data: Dataset, t: int) -> Hashable:
-    """The query, and each different token with its share of the context."""
+    """The query, and each distinct token with its share of the context."""
     tokens = Counter(map(tuple, data.rows(0 if data.shared else t).strings()))
     shares = sorted((x, Fraction(count, tokens.total())) for x, count in tokens.items())
     return repr((data.queries[t].strings(), shares))
@@ -91,8 +92,8 @@ def _one_of_each_pair(at: View) -> Relations:
 
 
 def _labels_of_planes(at: View) -> Relations:
-    """All planes have the same number of units, and these add something only at their own
-    inputs."""
+    """The output of the units of a plane is 0 or the label, and each label is the output of a
+    plane. All planes have the same number of units."""
     planes, rows = at.built.planes, at.query[1]
     readout: Any = at.network.blocks[-1]
     everywhere = fmpq_mat(at.data.T, 1, [1] * at.data.T) * readout.bias
@@ -115,7 +116,7 @@ def _labels_of_planes(at: View) -> Relations:
 
 
 def _own_tape(at: View) -> Relations:
-    """The fourth block outputs position and tape."""
+    """The fourth block outputs the position and the tape that contains it."""
     built, rows = at.built, at.query[4]
     groups, length = len(built.groups) - 1, built.groups[1]
     digits = built.position_bits + built.line.outputs * built.label_bits
@@ -133,7 +134,7 @@ def _own_tape(at: View) -> Relations:
 
 
 def _separated_by_attention(at: View) -> Relations:
-    """The attention outputs (e, 1, z)."""
+    """The attention outputs (e, 1, z); examples with different labels have different queries."""
     labels, rows = at.labels, [tuple(row) for row in at.query[2]]
     for t, first in enumerate(firsts(rows)):
         yield labels[t], "==", labels[first], t
@@ -141,7 +142,7 @@ def _separated_by_attention(at: View) -> Relations:
 
 
 def _behind_by_its_gap(at: View) -> Relations:
-    """p_j / p_i is e to the power of the difference of their logits, which are exact."""
+    """The ratio p_j / p_i is e to the power of the difference of the logits, which are exact."""
     block: Any = at.network.blocks[0]
     d, (head,), gaps = at.data.d, block.heads, at.built.gaps
     yield head.value * block.output, "==", fmpq_mat(d, d, [i % (d + 1) == 0 for i in range(d * d)])
@@ -157,7 +158,7 @@ def _behind_by_its_gap(at: View) -> Relations:
 
 
 def _in_base_4(number: fmpq, length: int) -> str:
-    """The digits in base 4, if they are bits and at most `length` of them; otherwise ""."""
+    """The digits in base 4 if there are at most `length` and all are 0 or 1; otherwise ""."""
     if number.q != 1 or not 0 <= number < 4**length:
         return ""
     pairs = f"{int(number.p):0{2 * length}b}"

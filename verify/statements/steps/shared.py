@@ -36,7 +36,7 @@ EXAMPLE_ENTRY = ("example", "entry")
 
 
 def _placed(at: View) -> Relations:
-    """Every example is in one group; groups have at most r examples, then r - 1."""
+    """Every example is in one group. The first has at most r examples, the others at most r - 1."""
     groups, r, records = at.built.groups, at.built.r, at.built.heads
     heads = Counter(t for group in groups for t in group)
     yield len(records), "==", len(groups)
@@ -62,7 +62,7 @@ GROUPS = Step(
 
 
 def _selector(at: View, head: SteeringHead, number: int) -> Relations:
-    """Step 3: v ⊥ e_t for the group, v·e_s ≠ 0 for every earlier s."""
+    """Step 3: v ⊥ e_t for t in the group, and v·e_s ≠ 0 for every earlier s."""
     table, scale = features.query_products(at.data, head.selector)
     products = [fmpq(x, scale) for x in table[:, 0].tolist()]
     earlier = [products[s] for s in head.earlier]
@@ -102,7 +102,7 @@ def _separator(at: View, head: SteeringHead, number: int) -> Relations:
 
 
 def _next(row: list[fmpq], place: int) -> fmpq:
-    """The entry next to an extreme one, or one beyond it if there is no other."""
+    """The entry next to an extreme entry, or a number beyond it if there is no other entry."""
     return row[place] if len(row) > 1 else row[0] + (1 if place > 0 else -1)
 
 
@@ -179,7 +179,7 @@ INTEGRAL = placing(
 
 
 def _logits(at: View, head: PlacedHead, number: int) -> Relations:
-    """The readout is solved from the logits of the layer."""
+    """The recorded logits agree with the layer's weights, from which the readout is solved."""
     for t, row, own in zip(head.group, head.logits, group_rows(at, head, number), strict=True):
         yield list(row), "==", own, t
     yield {"group size": len(head.group)}
@@ -194,7 +194,8 @@ LOGITS = placing(
 
 
 def least_lead(head: SteeringHead, least: int | None) -> Relations:
-    """The least lead of a target at this c is the recorded one; None if there is no other row."""
+    """The least lead of a target at this c is the recorded lead; None: no context has another
+    row."""
     yield {"c": head.c}
     yield (least is None) == (head.gap_bits is None), "==", True
     if least is not None and head.gap_bits is not None:
