@@ -1,8 +1,8 @@
 """The checker of certificates: python checker certificate.json [--json]
 
-It needs only the standard library and trusts nothing in a file; docs/certificate.md states what is
-proved. Read `claims.py` (the table of claims; `check_file`), `limits.py`, `reading.py`, `layer.py`,
-then each claim in the file of its name.
+The checker needs only the standard library and trusts nothing in a certificate; docs/certificate.md
+states what it proves. Start with `claims.py` (the table of claims and `check_file`), `limits.py`,
+`reading.py` and `layer.py`. Each claim has a file of its own name.
 """
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from typing import Any
 
 
 def package() -> Any:
-    """The package of this folder, wherever it is."""
+    """Import this folder as a package, wherever it is."""
     if __package__:
         return importlib.import_module(__package__)
-    sys.dont_write_bytecode = True  # a report's folder is not changed
-    with suppress(OSError):  # Python has cached this file before running it
+    sys.dont_write_bytecode = True  # leave a report's folder unchanged
+    with suppress(OSError):  # Python cached this file before it ran it
         cached = importlib.util.cache_from_source(__file__)
         os.remove(cached)
         os.rmdir(os.path.dirname(cached))
@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> int:
     line = json.dumps(verdict._asdict()) if options.json else f"{verdict.status}: {verdict.message}"
     try:
         print(line, flush=True)
-    except OSError:  # a full disk or a closed pipe: the answer was not written
+    except OSError:  # the disk is full or the pipe closed, so the answer was not written
         return int(checker.EXIT["unusable"])
     return int(checker.EXIT[verdict.status])
 

@@ -1,8 +1,8 @@
-"""The arithmetics in which `network.py` evaluates blocks: functions of vectors.
+"""The arithmetics in which `network.py` evaluates blocks. Their functions act on vectors.
 
-An exact vector is that of `exact.py`; a vector of balls, with the true exponential, is (centres,
-radii), as in `near.py`. `Mixed` has both kinds: results from exact vectors are exact, unless they
-are not rational or a number grows too long.
+Exact vectors are defined in `exact.py`. Vectors of balls are pairs (centres, radii) as in
+`near.py`; they use the true exponential. `Mixed` works with both kinds: results of exact vectors
+are exact, unless they are irrational or too long.
 """
 
 if __name__ == "__main__":
@@ -20,14 +20,14 @@ from .functions import Functions, around, centred, normalized
 from .limits import Limits, Rejected, need
 from .near import Balls
 
-LONGEST = 2**14  # bits of an exact number, if balls may replace it
+LONGEST = 2**14  # the most bits of an exact number, if balls may replace it
 
 
 class Enclosed:
     def __init__(self, P: int, limits: Limits) -> None:
         self.balls, self.one, limits.long = Balls(P, limits), 1 << P, True
         self.functions = Functions(P, limits)
-        # The sum of 1 / (k 2^k): terms are rounded down, those after P add up to less than 2^-P.
+        # ln 2 is the sum of 1 / (k 2^k). Each of P terms is rounded down; the rest is below 2^-P.
         self.ln_2 = sum(self.one // (k << k) for k in range(1, P + 1)), P + 1
 
     def vector(self, entries: list[int], unit: int) -> Any:
@@ -62,10 +62,10 @@ class Enclosed:
         return self.balls.softmax(rows, [1] * len(rows))
 
     def hardmax(self, logits: Any) -> Any:
-        """Balls cannot show a tie, so one logit must lead."""
+        """Balls cannot show a tie, so exactly one logit may be the largest."""
         low = max(c - r for c, r in zip(*logits, strict=True))
         leads = [c + r >= low for c, r in zip(*logits, strict=True)]
-        need(sum(leads) == 1, "which logit is the largest is not decided in balls", "over limit")
+        need(sum(leads) == 1, "balls do not decide which logit is the largest", "over limit")
         return [self.one * lead for lead in leads], [0] * len(leads)
 
     def relu(self, vector: Any) -> Any:
@@ -74,7 +74,7 @@ class Enclosed:
 
     def threshold(self, vector: Any) -> Any:
         decided = all(abs(c) > r or c == r for c, r in zip(*vector, strict=True))
-        need(decided, "the sign at a threshold is not decided in balls", "over limit")
+        need(decided, "balls do not decide the sign at a threshold", "over limit")
         return [self.one * (c >= 0) for c in vector[0]], [0] * len(vector[0])
 
     def smooth(self, vector: Any, name: str) -> Any:
@@ -84,7 +84,8 @@ class Enclosed:
         return pairs([function(ball) for ball in zip(*vector, strict=True)])
 
     def over_root(self, vector: Any, square: int) -> Any:
-        """Times sqrt(2^2P / square), between an integer root and the next integer."""
+        """Divide by sqrt(square): 2^P / sqrt(square) is between an integer root and the next
+        integer."""
         low = isqrt((1 << 2 * self.balls.P) // square)
         factor = around(low, low + 1)
         return pairs([self.balls.product(x, factor) for x in zip(*vector, strict=True)])
@@ -100,7 +101,7 @@ class Enclosed:
         return pairs(cosines), pairs(sines)
 
     def normalized(self, balls: Any, one: Any) -> Any:
-        """balls: centres, radii, and the unit of both."""
+        """balls: (centres, radii, unit), where the unit belongs to both."""
         balls = centred(*balls) if one.centred else balls
         scaled = normalized(balls, one.epsilon, self.balls.P, self.balls.limits)
         return pairs(
@@ -116,8 +117,8 @@ def pairs(balls: Any) -> Any:
 
 
 class Mixed:
-    """Exact vectors up to `longest` bits, otherwise balls of P bits. Balls of radius 0 become exact
-    again, so that exact points decide ties and signs."""
+    """Vectors are exact up to `longest` bits, and balls of P bits otherwise. Balls of radius 0
+    become exact again, so that ties and signs at exact points are decided."""
 
     def __init__(self, P: int, limits: Limits, longest: int = LONGEST) -> None:
         self.exact, self.P, self.limits, self.longest = Exact(limits, longest), P, limits, longest
@@ -165,7 +166,8 @@ class Mixed:
         return self.on_all([weights, *rows], lambda on, x: on.mean(x[0], x[1:]))
 
     def exact_or(self, balls: Any, vector: Any, operation: Callable[[Any, Any], Any]) -> Any:
-        """The operation on an exact vector, or on balls if it is not rational, or too long."""
+        """Apply the operation exactly, or to balls if its exact result is irrational or too
+        long."""
         if is_exact(vector):
             with suppress(Rejected):
                 return self.shortened(operation(self.exact, vector))
@@ -196,12 +198,12 @@ class Mixed:
         return self.exact_or(self.enclosed, vector, lambda on, x: on.capped(x, cap))
 
     def rotation(self, radians: bool, angles: Any) -> Any:
-        with suppress(Rejected):  # not rational
+        with suppress(Rejected):  # irrational
             return self.exact.rotation(radians, angles)
         return self.balls.rotation(radians, angles)
 
     def around(self, vector: Any) -> Any:
-        """Centres, radii, and the unit of both."""
+        """The vector as (centres, radii, unit)."""
         if is_exact(vector):
             return vector[0], [0] * len(vector[0]), vector[1]
         return *vector, self.balls.one

@@ -1,4 +1,5 @@
-"""The blocks of a network as read from a file: `block` reads one, `widths` compares sizes."""
+"""The blocks of a network. `block` reads one from a certificate; `widths` checks that sizes
+agree."""
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
@@ -24,10 +25,10 @@ KEYS = {
 SMOOTH = "silu", "gelu", "gelu-tanh"
 ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
 Head = namedtuple("Head", "key query out")
-# parts: those of general attention, else None.
+# parts: the `General` parts of general attention, otherwise None.
 Attention = namedtuple("Attention", "of rule unit heads mask residual parts")
-# norms, of queries and keys, rotary, cap, slopes, tables and sinks: None if there are none.
-# next: 1 if the query is at the place after the last token, else 0.
+# norms (of queries and keys), rotary, cap, slopes, tables, sinks: None if the block has none. next:
+# 1 if the query is at the place after the last token, else 0.
 General = namedtuple("General", "root norms rotary cap slopes tables sinks next")
 Positions = namedtuple("Positions", "of table next residual")
 FeedForward = namedtuple("FeedForward", "of activation map residual")
@@ -122,8 +123,8 @@ def is_next(one: Any) -> int:
 
 
 def differentiable(limits: Limits, read: Any, written: Any, unit: str, activations: Any) -> Any:
-    """The blocks of a claim about derivatives, each with the block as written: softmax attention of
-    this unit, and affine maps with one of the activations. Those of a group are in its place."""
+    """The blocks of a claim about derivatives, each with its form in the certificate. They must be
+    softmax attention with this unit or affine maps with these activations. Groups are expanded."""
     pairs = flat(read, written)
     for one, as_written in pairs:
         if type(one) is Attention and one.parts is None:
@@ -138,8 +139,8 @@ def differentiable(limits: Limits, read: Any, written: Any, unit: str, activatio
 
 
 def flat(read: Any, written: Any) -> list[Any]:
-    """`residual` becomes a number k: the block adds what the first of k blocks, the last of them
-    itself, begins with. 0: none."""
+    """`residual` becomes a number k: the block adds the input of the first of the k blocks that end
+    with itself. 0: it adds nothing."""
     pairs = list[Any]()
     for one, as_written in zip(read, written, strict=True):
         inner = [(one._replace(residual=int(one.residual)), as_written)]
@@ -176,7 +177,7 @@ def mask_of(mask: Any) -> Any:
 
 
 def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix of any size, which is not in dims."""
+    """A matrix of any size; dims do not give it."""
     if hasattr(rows, "integers"):
         return Table(*rows.integers(where))
     need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
@@ -184,19 +185,19 @@ def shaped(limits: Limits, rows: Any, where: str) -> Table:
 
 
 def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
-    """x -> x rows, the last row a bias if there is one."""
+    """The map x -> x rows; if there is a bias, it is the last row."""
     table = shaped(limits, rows, where)
     more = [] if bias else [[0] * len(table.rows[0])]
     return Map(list(zip(*table.rows, *more, strict=True)), table.unit)
 
 
 def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
-    """The widths of tokens and query after the blocks, for n tokens. Weights that do not fit are
-    unusable, whatever their numbers."""
+    """The widths of tokens and query after the blocks, for n tokens. If the shapes of weights do
+    not fit, the certificate is unusable, whatever the numbers are."""
     for one in blocks:
         every = one.of == "all"
         reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
-        tokens = None  # made, if not as wide as the query
+        tokens = None  # a group sets it; other blocks make tokens as wide as the query
         if type(one) is Group:
             sizes = []
             tokens, made = widths(one.blocks, n, token, query)

@@ -29,8 +29,8 @@ from .reading import MAX_ITEMS, contents, same_digests, typed, values
 Verdict = namedtuple("Verdict", "status claim message numbers")
 EXIT = {"holds": 0, "wrong": 1, "unusable": 2, "over limit": 3}
 
-# A claim of a certificate: its own keys; the keys of `data` and of `dims`; the function that reads
-# the numbers and refuses obvious contradictions; the function that judges them.
+# A kind of claim: its own keys, the keys of `data` and of `dims`, the function that reads the
+# numbers and refuses obvious contradictions, and the function that judges the claim.
 ClaimKind = namedtuple("ClaimKind", "keys data dims parts judge")
 LAYER = ("contexts queries labels", "examples context width labels heads head_width value_width")
 NETWORK = "examples context width labels"
@@ -64,7 +64,7 @@ FORMAT = "attncert/3"
 
 
 def parse(path: str, limits: Limits) -> dict[str, Any]:
-    """The certificate, with the right keys and ordered dims; data in another file are not read."""
+    """The certificate with its keys checked and its dims in order. A data file is not read yet."""
     cert = values(contents(path), limits)
     need(type(cert) is dict and cert.get("format") == FORMAT, f"format must be {FORMAT}")
     need(cert.get("claim") in list(CLAIMS), f"the claim must be one of: {', '.join(CLAIMS)}")
@@ -81,19 +81,20 @@ def parse(path: str, limits: Limits) -> dict[str, Any]:
 
 
 def data_keys(cert: dict[str, Any], data: Any) -> str:
-    """The keys of contexts and queries, or of sequences instead."""
+    """The keys that `data` must have: contexts and queries, or sequences instead."""
     keys: str = CLAIMS[cert["claim"]].data
     listed = keys == LAYER[0] and type(data) is dict and "sequences" in data
     return sequences.KEYS if listed else keys
 
 
 def with_prefixes(cert: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """The certificate with contexts and queries instead of sequences."""
+    """The certificate with its sequences, if any, replaced by contexts and queries."""
     return sequences.prefixes(cert, limits) if "sequences" in cert["data"] else cert
 
 
 def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
-    """The certificate of a claim about a layer with the last block of the network as `layer`."""
+    """The certificate; if its claim is about a layer, with the last block of the network as
+    `layer`."""
     if "heads" not in cert["dims"]:
         return cert
     network = typed(cert["network"], list, "network")
@@ -112,7 +113,7 @@ def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
 
 
 def judge(cert: dict[str, Any], limits: Limits) -> str:
-    """The statement that holds. Raises Rejected."""
+    """The statement that was checked. Raises Rejected."""
     claim = CLAIMS[cert["claim"]]
     message: str = claim.judge(cert, claim.parts(cert, limits), limits)
     return message
@@ -122,7 +123,7 @@ def check_file(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB,
     by: Callable[[dict[str, Any], Limits], str] = judge, tables: Any = None,
 ) -> Verdict:  # fmt: skip
-    """Check the certificate at `path`; the result is a Verdict, whatever the file holds."""
+    """Check the certificate at `path`. The result is a Verdict, whatever the file contains."""
     status, cert = "holds", dict[str, Any](claim=None, dims={})
     try:
         limits = Limits(limit_seconds, limit_mib)
@@ -141,6 +142,6 @@ def check_file(
         status, message = rejected.args
     except (MemoryError, OverflowError) as error:
         status, message = "over limit", type(error).__name__
-    except Exception as error:  # a wrong type somewhere, or unreadable: no claim was checked
+    except Exception as error:  # unreadable, or a wrong type somewhere: no claim was checked
         status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
     return Verdict(status, cert["claim"], message, cert["dims"])

@@ -1,9 +1,9 @@
-"""A network of softmax and affine blocks and its derivatives, over the numbers of two claims.
+"""A network of softmax and affine blocks and its derivatives, in the arithmetics of two claims.
 
-`network_rank.py` computes modulo a tower of primes: there are several fields, and the softmax
-weights of one come from the logits of the next. `network_near.py` computes with balls: there is one
-kind of numbers, and the softmax is its own. Read `attend` (the heads), `forward` (block by block),
-`backward` (the chain rule for one block), then `derivatives`.
+`network_rank.py` computes modulo a chain of primes: there are several fields, and the softmax
+weights in one field come from the logits in the next. `network_near.py` computes with balls, so
+there is only one "field", which has its own softmax. Read `attend` (the heads), `forward` (block by
+block), `backward` (the chain rule for one block), then `derivatives`.
 """
 
 if __name__ == "__main__":
@@ -17,20 +17,20 @@ from .blocks import Attention, shaped
 from .limits import Limits, need
 from .near import Balls, vector
 
-# fields: in each kind of numbers that the block needs, its heads as (key, query, value, output),
-# each with its transpose; or its (weights, their transpose, bias). relu: whether a ReLU follows.
-# residual: of how many blocks, this one the last, the skip connection is; 0: there is none.
+# fields: for each field that the block needs, its heads as (key, query, value, output), each with
+# its transpose, or its (weights, their transpose, bias). relu: whether a ReLU follows. residual:
+# how many blocks, this one the last, the skip connection spans; 0: there is none.
 Softmax = namedtuple("Softmax", "whole causal residual fields")
 Affine = namedtuple("Affine", "whole residual fields relu")
-Saved = namedtuple("Saved", "rows tokens heads")  # heads: or the active units
-# numbers: of each field. behind: 1 if softmax weights are computed from the logits of the next
-# field.
+Saved = namedtuple("Saved", "rows tokens heads")  # heads: of an affine block, the active units
+# fields: their arithmetics. behind: 1 if softmax weights are computed from the logits in the next
+# field, else 0.
 Numbers = namedtuple("Numbers", "fields behind")
 
 
 def placed(one: Any, written: Any, read: Any, limits: Limits) -> Any:
-    """A block with its matrices; read: converts a table to each field, given also the number of its
-    first weight within the block."""
+    """A block with its matrices. read: converts a table to each field; its second argument is the
+    number of the table's first weight within the block."""
     if type(one) is not Attention:
         rows = [*written["weights"], written["bias"]]
         maps = [(x[:-1], x[-1]) for x in read(shaped(limits, rows, "weights"), 0)]
@@ -59,7 +59,7 @@ def turned(matrix: Any) -> Any:
 
 
 def product(rows: Any, columns: Any, on: Any) -> Any:
-    """rows times the matrix with these columns."""
+    """The product of rows with the matrix that has these columns."""
     made = []
     for row in rows:
         on.limits.on_time()
@@ -73,7 +73,7 @@ def added(one: Any, other: Any, on: Any) -> Any:
 
 
 def affine(table: Any, one: Affine, numbers: Numbers, active: Any) -> Any:
-    """The block applied to rows in each field; active: for each row its active units, None: all."""
+    """The block applied to rows in each field. active: the active units of each row; None: all."""
     made = list[Any]()
     for rows, (_, columns, bias), on in zip(table, one.fields, numbers.fields, strict=False):
         sums = [
@@ -85,7 +85,7 @@ def affine(table: Any, one: Affine, numbers: Numbers, active: Any) -> Any:
 
 
 def masked(rows: Any, active: Any, on: Any) -> Any:
-    """The rows, with 0 for each unit that is not active."""
+    """The rows with 0 in place of each inactive unit."""
     if active is None:
         return rows
     pairs = zip(rows, active, strict=True)
@@ -93,10 +93,10 @@ def masked(rows: Any, active: Any, on: Any) -> Any:
 
 
 def attend(rows: Any, tokens: Any, block: Any, numbers: Numbers, often: Any) -> Any:
-    """The heads' outputs for the rows in each field, and the values in the first field that
-    derivatives need.
+    """The outputs of the heads for the rows in each field, and the intermediate values in the first
+    field, which the derivatives need.
 
-    rows, tokens: for each field. often: for each row, how often each token counts.
+    rows, tokens: one table for each field. often: for each row, how often each token counts.
     """
     made, saved, logits = list[Any](), list[Any](), list[Any]()
     first = numbers.fields[0]
@@ -132,10 +132,11 @@ def forward(
     limits: Limits,
     active: Any = None,
 ) -> Any:
-    """The output in each remaining field, and the values of each block that derivatives need.
+    """The output in each remaining field, and the values of each block that the derivatives need.
 
-    tokens: rows for each field; asks: one row for each. times: how often each token occurs in its
-    context. active: for each block with a ReLU the active units at the query and at the tokens.
+    tokens: rows for each field. asks: the query as one row for each field. times: how often each
+    token occurs in its context. active: for each block with a ReLU, the active units at the query
+    and at the tokens.
     """
     saved, before, n = list[Any](), list[Any](), len(times)
     for k, one in enumerate(blocks):
@@ -166,8 +167,8 @@ def forward(
 
 
 def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
-    """Derivatives by (with respect to) the rows, the tokens and the weights; made: derivatives by
-    the block's result."""
+    """Derivatives with respect to the rows, the tokens and the weights. made: the derivatives with
+    respect to the block's result."""
     if type(one) is Affine:
         weights, _, _ = one.fields[0]
         made = masked(made, saved.heads, on)
@@ -199,8 +200,8 @@ def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
 
 
 def derivatives(blocks: Any, on: Any, saved: Any, j: int, m: int, limits: Limits) -> list[Any]:
-    """Derivatives of output j by all weights, in the order of the file: key, query, value of each
-    head row by row, then output; or weights, then bias. on: the arithmetic of the first field."""
+    """Derivatives of output j with respect to all weights in the order of the file: key, query and
+    value of each head row by row, then output; or weights, then bias. on: the first field."""
     by_query: Any = [[on.one if k == j else on.zero for k in range(m)]]
     by_tokens: Any = None
     columns: list[list[Any]] = []
@@ -229,12 +230,12 @@ def either(one: Any, other: Any, on: Any) -> Any:
     return added(one, other, on) if one and other else one or other
 
 
-# Signs. A vector of balls is (centres, radii), as in `near.py`.
+# Signs. Vectors of balls are pairs (centres, radii), as in `near.py`.
 
 
 def active(on: Balls, network: Any, states: Any) -> Any:
-    """For each block with a ReLU, which units have positive sums at the states: the query, then the
-    tokens."""
+    """For each block with a ReLU, which units are positive before the ReLU. states: the query, then
+    the tokens."""
     found, before = list[Any](), list[Any]()
     for one in network[:-1]:
         before.append(states)
@@ -266,7 +267,7 @@ def positive(balls: Any) -> list[bool]:
 
 
 def boxed(vectors: Any) -> Any:
-    """The smallest box that holds all of them."""
+    """The smallest box that contains all vectors."""
     ends = [[(c - r, c + r) for c, r in zip(*balls, strict=True)] for balls in vectors]
     columns = [list(zip(*column, strict=True)) for column in zip(*ends, strict=True)]
     centres = [(min(lows) + max(highs)) >> 1 for lows, highs in columns]

@@ -1,30 +1,31 @@
-"""The claim "every-labelling": for all labels there are weights.
+"""The claim "every-labelling": for all labels there are weights that output them.
 
-Head h gives example t, with context E and query e, logits ln 2 * k with integers k = E K Q^T e, the
-softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p; label j is the sum over the heads of
-(V O)_j^T z. The layer's real weights are K, Q' = ln 2 * Q, V and O.
+For an example with context E and query e, a head has the logits ln 2 * k with integers k = E K Q^T
+e, the softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p. Output j is the sum of (V O)_j^T z
+over the heads. The layer's real weights are K, Q' = ln 2 * Q, V and O.
 
 The claim: FOR ALL labels of these examples there are real weights of H heads of these widths
 whose outputs are those labels. It is checked that
 
-(1) heads with equal K and Q have products V O that add up to 0. They have equal z; so all outputs
-    are 0, whatever the data;
+(1) heads with equal K and Q have products V O that add up to 0. They have equal z, so all outputs
+    are 0, whatever the data are;
 (2) the Jacobian of the T*m outputs with respect to all weights has rank T*m.
 
-Theorem. (1) and (2) prove the claim. Proof. By (2) the outputs map a neighbourhood of these weights
-onto a neighbourhood of 0. For labels y some c > 0 has y / c in it; the outputs are linear in V, so
-c times the V of the weights that give y / c give y. QED
+Theorem. (1) and (2) prove the claim. Proof. By (1) and (2) the outputs map a neighbourhood of these
+weights onto a neighbourhood of 0. Given labels y, choose c > 0 such that y / c is in it. Outputs
+are linear in V, so multiplying V by c turns weights that output y / c into weights that output y.
+QED
 
-The Jacobian. With C = E^T (diag p - p p^T) E and g = C (V O)_j the derivatives of label j are
+The Jacobian. Let C = E^T (diag p - p p^T) E and g = C (V O)_j. The derivatives of output j are
 
     by K_ab:  g_a (Q'^T e)_b = ln 2 * g_a (Q^T e)_b      by Q'_ab:  e_a (K^T g)_b
     by V_ab:  z_a O_bj                                   by O_bj:   (V^T z)_b
 
-It is J D with D diagonal, ln 2 in the columns of K and 1 elsewhere, and J rational: the ranks are
-equal. Contexts and queries are taken times common denominators; each K, Q and V, and O, in integers
-without a common factor. Both multiply every column of J by a nonzero number. Softmax sums are the
-only denominators left. None may be 0 modulo the prime p; then a minor that is not 0 modulo p is not
-0, and rank T*m modulo p is rank T*m.
+The Jacobian is J D with J rational and D diagonal, with ln 2 for the columns of K and 1 elsewhere,
+so its rank is that of J. Contexts and queries are multiplied by common denominators; each K, Q and
+V, and O, is scaled to integers without a common factor. Each column of J is thereby multiplied by a
+nonzero number, and softmax sums are the only denominators left. None may be 0 modulo the prime p.
+Then a minor that is not 0 modulo p is not 0: if the rank modulo p is T*m, so is the rank.
 """
 
 if __name__ == "__main__":
@@ -41,12 +42,12 @@ from .layer import attention, shifts
 from .limits import Limits, need
 from .reading import all_of, dims, numbers
 
-# heads: (K^T, Q^T, V^T, O, (V O)^T) modulo the prime.
+# heads: each is (K^T, Q^T, V^T, O, (V O)^T) modulo the prime.
 Parts = namedtuple("Parts", "layer heads prime labels values output")
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
-    """Checks (1), and everything but the rank."""
+    """Checks (1) and everything else except the rank."""
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     need(cert["saturation"] is None, "saturation must be null")
     layer = attention(limits, cert)
@@ -119,7 +120,7 @@ def derivatives(
     m: int,
     t: int,
 ) -> list[list[int]]:
-    """The m rows of example t modulo p. columns, times: of its context. logits: by head."""
+    """The m rows of J for example t modulo p. logits: the logits of each head."""
     rows: list[list[int]] = [[] for _ in range(m)]
     columns, e = ([[x % p for x in column] for column in columns], [x % p for x in e])
     tokens = list(zip(*columns, strict=True))

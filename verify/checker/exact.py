@@ -1,5 +1,5 @@
-"""Exact vectors: the arithmetic of blocks that are rational. A vector is (integers, unit), integers
-over one positive unit.
+"""Exact vectors, the arithmetic of rational blocks. A vector is a pair (integers, unit): the
+integers are divided by one positive unit.
 """
 
 if __name__ == "__main__":
@@ -13,7 +13,7 @@ from typing import Any
 from .functions import centred
 from .limits import MAX_BITS, SHORT, Limits, need
 
-# Columns of integers over `unit`: a map of vectors, the last entry of each column a bias.
+# An affine map: columns of integers over `unit`; the last entry of each column is a bias.
 Map = namedtuple("Map", "columns unit")
 
 
@@ -47,7 +47,7 @@ class Exact:
         return made, unit
 
     def joined(self, vectors: list[Any]) -> Any:
-        """The concatenation."""
+        """The concatenation of the vectors."""
         rows, unit = self.on_one_unit(vectors)
         return [x for row in rows for x in row], unit
 
@@ -56,12 +56,12 @@ class Exact:
         return self.vector([sum(column) for column in zip(*rows, strict=True)], unit)
 
     def times(self, one: Any, other: Any) -> Any:
-        """The products, number by number."""
+        """The products, entry by entry."""
         pairs = zip(one[0], other[0], strict=True)
         return self.vector([self.product(*pair) for pair in pairs], self.product(one[1], other[1]))
 
     def products(self, vector: Any, rows: list[Any]) -> Any:
-        """The products of one vector with each of the rows: the logits."""
+        """The inner products of one vector with each of the rows, such as logits."""
         (x, unit), (table, below) = vector, self.on_one_unit(rows)
         return [self.dot(x, row) for row in table], self.product(unit, below)
 
@@ -71,7 +71,7 @@ class Exact:
         return self.vector([self.dot(w, c) for c in columns], self.product(unit, below))
 
     def softmax(self, logits: Any, in_ln_2: bool) -> Any:
-        """A shift of all logits changes nothing, so only their differences must be integers."""
+        """Shifting all logits changes nothing, so only their differences must be integers."""
         (x, unit), low = logits, min(logits[0])
         above = [k - low for k in x]
         self.limits.divide(max(k.bit_length() for k in above), unit.bit_length())
@@ -113,8 +113,8 @@ class Exact:
         return vector
 
     def rotation(self, radians: bool, angles: Any) -> Any:
-        """Cosines and sines of angles p / q, which are both rational only at quarter turns, and at
-        0 radians."""
+        """Cosines and sines of the angles p / q. Both are rational only at multiples of a quarter
+        turn; in radians, only at 0."""
         quarters = [p if radians else 4 * p for p, _ in angles]
         for p, (_, q) in zip(quarters, angles, strict=True):
             self.limits.divide(p.bit_length(), q.bit_length())
@@ -123,7 +123,8 @@ class Exact:
         return ([(1, 0, -1, 0)[k] for k in turns], 1), ([(0, 1, 0, -1)[k] for k in turns], 1)
 
     def normalized(self, vector: Any, one: Any) -> Any:
-        """X sqrt(n q / D), as in `functions.normalized`: rational for X = 0 or a square n q / D."""
+        """X sqrt(n q / D), as in `functions.normalized`; rational if X = 0 or n q / D is a
+        square."""
         x, unit = vector
         if one.centred:
             x, _, unit = centred(x, [0] * len(x), unit)

@@ -1,7 +1,7 @@
 """The claim "full-rank": modulo a prime, the features of all examples are independent.
 
-The prime divides no denominator, so rows that are independent modulo it are the images of rows that
-are independent over the rationals.
+The prime divides no denominator, so the rational rows have images modulo it. If the images are
+independent, so are the rows.
 """
 
 if __name__ == "__main__":
@@ -30,7 +30,7 @@ def is_prime(p: int) -> bool:
 
 
 def prime_of(limits: Limits, cert: Any, rows: int) -> int:
-    """The prime of a claim that this many rows are independent modulo it."""
+    """The prime modulo which this many rows are claimed to be independent."""
     rank = typed(cert["rank"], dict, "rank", "prime value")
     (p,), unit, _ = numbers(limits, [rank["prime"]], "rank.prime", 1)
     prime = unit == p % 2 == 1 < p < 2**62 and is_prime(p)
@@ -41,8 +41,9 @@ def prime_of(limits: Limits, cert: Any, rows: int) -> int:
 
 
 def independent(columns: list[Any], p: int) -> list[Any]:
-    """Columns of a shared context that span the others modulo p. A feature is a mean over a column,
-    so those of the others are the same combinations in every row, and add nothing to the rank."""
+    """Columns of a shared context that span all its columns modulo p. A feature is a mean over a
+    column, so the features of the other columns are combinations of these, the same in every row,
+    and add nothing to the rank."""
     echelon = Echelon(p, len(columns))
     return [column for column in columns if echelon.joins(column)]
 
@@ -52,7 +53,7 @@ def dot_mod(x: Any, y: Any, p: int) -> int:
 
 
 def powers_mod(logits: Any, times: Any, p: int) -> list[int]:
-    """times * 2^k modulo p, with 2^(p-1) = 1."""
+    """times * 2^k modulo p for each logit k. The exponent is reduced modulo p - 1."""
     pairs = zip(logits, times, strict=True)
     return [often * pow(2, k % (p - 1), p) % p for k, often in pairs]
 
@@ -96,13 +97,13 @@ def judge(cert: Any, parts: tuple[Layer, int], limits: Limits) -> str:
 
 
 class Echelon:
-    """Rows in echelon form; each leads with 1 in a column where the later ones are 0 modulo p.
+    """Rows in echelon form modulo p: each row has a leading 1, and later rows are 0 in its column.
 
-    A row is one long integer with a slot of `width` bits for each entry. The multiple of a row, and
-    the sum of two rows, are then one operation of Python each. An entry is below p, and each of at
-    most `rows` multiples adds less than p^2 to it: below (rows + 1) * p^2, it stays in its slot.
+    A row is one long integer with a slot of `width` bits for each entry, so that Python multiplies
+    a row, or adds two rows, in one operation. An entry is below p, and each of at most `rows`
+    multiples adds less than p^2 to it, so it stays below (rows + 1) * p^2 and fits in its slot.
 
-    pivots: the column of each leading 1, in ascending order, and the row from there on.
+    pivots: the column of each leading 1, in ascending order, with the row from this column on.
     """
 
     def __init__(self, p: int, rows: int) -> None:
@@ -132,7 +133,7 @@ class Echelon:
         return True
 
     def first(self, row: int) -> int:
-        """The first entry that is not 0 modulo p, or -1."""
+        """The index of the first entry that is not 0 modulo p, or -1."""
         return next((j for j, x in enumerate(self.entries(row)) if x), -1) if row else -1
 
     def packed(self, entries: list[int]) -> int:

@@ -1,8 +1,8 @@
-"""Enclosures of SiLU, GELU (by the logistic and the normal distribution function), soft caps,
-rotations and normalization.
+"""Enclosures of SiLU (by the logistic function), GELU (by the normal distribution function), soft
+caps, rotations and normalization.
 
-A bound at the point X / 2^P is a pair of integers around 2^P times the value. A function that does
-not fall is bounded on a ball by its values at both ends.
+The bounds of a function at the point X / 2^P are two integers around 2^P times its value. A
+nondecreasing function is bounded on a ball by its values at both ends.
 """
 
 if __name__ == "__main__":
@@ -17,7 +17,7 @@ from typing import Any
 from .limits import Limits, need
 from .near import Balls, up
 
-SPARE = 32  # bits of an evaluation beyond those of its result
+SPARE = 32  # extra bits of precision during an evaluation
 
 
 class Functions:
@@ -40,11 +40,11 @@ class Functions:
         """F(x) = (1 + erf(x / sqrt 2)) / 2, the normal distribution function; F(-x) = 1 - F(x).
 
         For x >= 0 it is 1/2 + e^(-x^2/2) / sqrt(2 pi) S with S = x + x^3/3 + x^5/15 + ..., each
-        term x^2 / (2k + 1) times the one before (both sides have the derivative of F, and are 1/2
-        at 0). All terms are positive: they are rounded down for the lower bound, up for the upper
-        one. Once 2 x^2 <= 2k + 3, the later terms add up to no more than term k.
+        term x^2 / (2k + 1) times the one before: both sides are 1/2 at 0 and have equal
+        derivatives. All terms are positive; they are rounded down for the lower bound and up for
+        the upper bound. Once 2 x^2 <= 2k + 3, the later terms add up to no more than term k.
         For x >= 1, 1 - F(x) < e^(-x^2/2), which is below 2^-P if x^2 >= 2P.
-        S may be e^(x^2/2), so e^(-x^2/2) is computed with x^2 more bits.
+        S may be as large as e^(x^2/2), so e^(-x^2/2) is computed with x^2 more bits.
         """
         P, x = self.P, abs(X)
         if x * x >= 2 * P << 2 * P:
@@ -97,8 +97,8 @@ class Functions:
     def turn_bounds(self, p: int, q: int, radians: bool) -> Any:
         """Balls of the cosine and the sine of p / q turns or radians.
 
-        Less k quarter turns the angle t is between 0 and a quarter turn, up to the error of pi.
-        A quarter turn takes (cos, sin) to (-sin, cos). With W bits, t is between T / 2^W and
+        Subtracting k quarter turns leaves an angle t between 0 and a quarter turn, up to the error
+        of pi. A quarter turn maps (cos, sin) to (-sin, cos). With W bits, t is between T / 2^W and
         (T + R) / 2^W, and |cos t - cos x|, |sin t - sin x| <= |t - x|.
         """
         bits = max(p.bit_length() - q.bit_length(), 0) if radians else 0
@@ -122,12 +122,12 @@ class Functions:
         return [(x >> (W - self.P), radius) for x in pair]
 
     def series(self, X: int, W: int) -> tuple[int, int, int]:
-        """2^W cos x and 2^W sin x for x = X / 2^W from 0 to 2, with a bound on both errors.
+        """2^W cos x and 2^W sin x for x = X / 2^W in [0, 2], with a bound on both errors.
 
-        Term k of e^(ix), x^k / k!, is computed from the one before and rounded down: it errs by
-        e_k <= e_(k-1) x / k + 2, so e_1 = 0, e_2 <= 2, e_3 <= 10/3, and all are below 4. The first
-        term that is 0 here is then below 4, and each later one is at most half the one before,
-        since k > 2 or x is tiny: together they are below 8.
+        Term k of e^(ix), x^k / k!, is computed from the term before and rounded down. Its error e_k
+        is at most e_(k-1) x / k + 2, so e_1 = 0, e_2 <= 2, e_3 <= 10/3, and all are below 4. The
+        first term computed as 0 is thus below 4. Each later term is at most half the term before,
+        since k > 2 or x is tiny, so that these terms add up to less than 8.
         """
         need(X <= 2 << W, "an angle is out of range", "over limit")
         k, term, sums = 0, 1 << W, [0, 0]
@@ -141,7 +141,7 @@ class Functions:
     def pi_bounds(self, W: int) -> tuple[int, int]:
         """Machin: pi = 16 arctan(1/5) - 4 arctan(1/239), with arctan(1/q) = 1/q - 1/(3 q^3) + ...
 
-        Each term is rounded down and errs by less than 1, and so does the rest of the series."""
+        Each term is rounded down with an error below 1, and the rest of the series is below 1."""
         value = error = 0
         for factor, q in ((16, 5), (-4, 239)):
             k, power = 0, (1 << W) // q
@@ -154,20 +154,20 @@ class Functions:
 
 
 def centred(centres: Any, radii: Any, unit: int) -> Any:
-    """Balls minus their mean: n x_i - sum x over n times the unit, without rounding."""
+    """Balls minus their mean: n x_i - sum x over n * unit, without rounding."""
     n, total, wide = len(centres), sum(centres), sum(radii)
     return [n * c - total for c in centres], [(n - 2) * r + wide for r in radii], n * unit
 
 
 def normalized(balls: Any, epsilon: tuple[int, int], P: int, limits: Limits) -> Any:
-    """Balls over 2^P of y_i = x_i / sqrt(x.x / n + p / q), of balls over any unit u. Entries may be
-    tiny or huge, because only the result is rounded.
+    """Balls over 2^P of y_i = x_i / sqrt(x.x / n + p / q), from balls x_i over any unit u. Entries
+    may be tiny or huge, because only the result is rounded.
 
     Let x_i = X_i / u and D = q X.X + n p u^2. Then y_i = X_i / sqrt(X.X / n + u^2 p / q) =
-    X_i sqrt(n q / D). At a fixed D > 0 this rises with X_i, so the ends of its ball bound it. A
-    positive end is divided by the largest D for a lower bound, a negative one by the least D; upper
-    bounds are lower bounds of -y_i. For real z, floor(sqrt(z)) = isqrt(floor(z)) if z >= 0, and
-    ceil(sqrt(z)) = isqrt(ceil(z) - 1) + 1 if z > 0.
+    X_i sqrt(n q / D). At a fixed D > 0, y_i increases with X_i, so the ends of the ball X_i bound
+    it. A positive end is divided by the largest D for a lower bound, a negative one by the least D;
+    upper bounds are lower bounds of -y_i. For real z, floor(sqrt(z)) = isqrt(floor(z)) if z >= 0,
+    and ceil(sqrt(z)) = isqrt(ceil(z) - 1) + 1 if z > 0.
     """
     (centres, radii, unit), (p, q), n = balls, epsilon, len(balls[0])
     longest = max(x.bit_length() for x in (unit, *centres, *radii)) + 1

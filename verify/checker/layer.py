@@ -1,7 +1,7 @@
 """An attention layer, its logits and its saturation; the claim "interpolation".
 
-Head h gives example t, with context E (rows are tokens) and query e, the logits ln 2 * k, where
-k = E @ key @ query.T @ e must be integers: softmax weights 2^k_i / sum_j 2^k_j, all rational.
+For an example with context E (rows are tokens) and query e, a head has the logits ln 2 * k. Here k
+= E @ key @ query.T @ e must be integers, so the softmax weights 2^k_i / sum_j 2^k_j are rational.
 """
 
 if __name__ == "__main__":
@@ -14,15 +14,15 @@ from typing import Any
 from .limits import Limits, need
 from .reading import MAX_ITEMS, Table, all_of, dims, numbers, typed
 
-# Integers: contexts over `unit`; heads as key and transposed query; logits over `divisor`; the
-# tables of contexts, queries, keys and query weights; `bits` and `own` of saturation, or None.
+# All numbers are integers: contexts over `unit`, heads as key and transposed query, logits over
+# `divisor`. tables: contexts, queries, keys and query weights. saturation: (bits, own) or None.
 Layer = namedtuple("Layer", "contexts queries heads unit divisor tables saturation")
 Parts = namedtuple("Parts", "layer values output labels")
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
-    """One context for all examples, or one for each, with its own number of tokens. width: of the
-    data, if it is not the one in dims."""
+    """One context for all examples, or one for each with its own number of tokens. width: the width
+    of the data, if it differs from the width in dims."""
     T, n, d = dims(cert, "examples context width")
     d = width or d
     contexts, tokens = data["contexts"], cert["tokens"]
@@ -36,11 +36,11 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
 
 
 def width_of(cert: Any, data: Any) -> Any:
-    """The width of the data. The width in dims is the layer's: if there are blocks before it, the
-    width of the data is that of the first query."""
+    """The width of the data. The width in dims is that of the layer. If there are blocks before the
+    layer, the width of the data is the length of the first query."""
     queries = data["queries"]
     if "heads" in cert["dims"] and type(cert["network"]) is list and len(cert["network"]) > 1:
-        if hasattr(queries, "width"):  # a table of sequences
+        if hasattr(queries, "width"):  # the queries come from sequences
             return queries.width
         if type(queries) is list and queries and type(queries[0]) is list and queries[0]:
             return len(queries[0])
@@ -79,8 +79,8 @@ def saturation_of(cert: Any, groups: int) -> tuple[int, bool] | None:
 
 
 def shifts(limits: Limits, layer: Layer) -> Any:
-    """For each example: the columns of its context and the count of each token; by head, the values
-    of logits / ln 2, minus the smallest."""
+    """For each example, the columns of its context, the count of each token and, for each head, the
+    values of logits / ln 2 minus the smallest."""
     divisor, dot = layer.divisor, limits.dot
     for t, e in enumerate(layer.queries):
         context, times = merged(layer.contexts[t if len(layer.contexts) > 1 else 0])
@@ -105,11 +105,12 @@ def merged(context: Any) -> tuple[list[Any], list[int]]:
 
 
 def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
-    """Checks `saturation`, if it is claimed: 1 - p < 2^-bits, p the largest weight, in the head of
-    each group for the examples of all groups before it; with `own` also for those of the group.
+    """Checks `saturation`, if it is claimed. Let p be the largest weight. Then 1 - p < 2^-bits in
+    the head of each group for the examples of all earlier groups and, with `own`, of the group
+    itself.
 
-    With S the sum of 2^-drop over the other rows, this is S * 2^bits < 1 + S, and S < 2^-bits is
-    enough. Drops above n * (bits + 1) may be cut off there (docs/certificate.md).
+    If S is the sum of 2^-drop over the other rows, this means S * 2^bits < 1 + S; S < 2^-bits is
+    sufficient. Drops may be capped at n * (bits + 1) (docs/certificate.md).
     """
     if layer.saturation is None:
         return ""
@@ -130,7 +131,7 @@ def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
     return f"; 1-p < 2^-{bits} in pairs of a head and an example: {pairs}"
 
 
-# The claim that the outputs equal the labels, exactly.
+# The claim that the outputs equal the labels.
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
@@ -149,7 +150,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     T, d, m, H, d_v = dims(cert, "examples width labels heads value_width")
     layer, V, W, labels = parts
     limits.allow(V.bits + W.bits + d_v.bit_length(), H * d * m)
-    maps = []  # value @ output: d numbers for each head and label
+    maps = []  # value @ output: d numbers for each head and entry of a label
     for h, rows in enumerate(V.rows):
         columns = list(zip(*W.rows[h * d_v : (h + 1) * d_v], strict=True))
         by_row = []
@@ -159,7 +160,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         maps.append(list(zip(*by_row, strict=True)))
     unit = limits.product(V.unit, W.unit)
     for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
-        terms, bits = [], layer.tables[0].bits  # bits: a lower bound for the common denominator
+        terms, bits = [], layer.tables[0].bits  # bits: at most those of the common denominator
         for x, rows in zip(logits, maps, strict=True):
             bits += max(x)
             limits.allow(bits, len(x) + d + m)
@@ -176,8 +177,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int], int]:
-    """The sum of fractions, each some numerators over one denominator; by halves, so that the
-    factors have similar lengths."""
+    """The sum of fractions, each a list of numerators over one denominator. It is computed by
+    halves, so that factors have similar lengths."""
     if len(terms) == 1:
         return terms[0]
     half, product = len(terms) // 2, limits.product

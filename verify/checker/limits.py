@@ -1,7 +1,7 @@
-"""Limits of a check: time, memory, the length of numbers.
+"""The limits of a check: time, memory and the length of numbers.
 
-Loops over examples, rows and numbers check the deadline. Numbers that could grow long are allowed
-before they are computed. Above a limit the check ends and leaves the claim open.
+Loops over examples, rows and numbers check the deadline. Numbers that could grow long must be
+allowed before they are computed. If a limit is exceeded, the check stops and leaves the claim open.
 """
 
 if __name__ == "__main__":
@@ -13,10 +13,10 @@ import time
 from operator import mul
 from typing import Any
 
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # for the whole check; for the numbers held at once
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # for the whole check; for all numbers in memory
 MAX_BITS = 2**24  # the most bits of a power, a product or a common denominator
-MAX_DIVISION = 2**42  # bits times bits of a division, which takes quadratic time (some seconds)
-SHORT = 2**10  # numbers with fewer bits are multiplied without a look at the clock
+MAX_DIVISION = 2**42  # bits times bits of a division, which takes quadratic time (a few seconds)
+SHORT = 2**10  # shorter numbers are multiplied without a check of the limits
 
 
 class Rejected(Exception): ...  # status and message
@@ -28,26 +28,26 @@ def need(condition: object, message: str, status: str = "unusable") -> None:
 
 
 class Limits:
-    """A deadline, and the most memory for numbers; `long` once a number is longer than SHORT."""
+    """A deadline and a limit on memory; `long` is true once a number is longer than SHORT."""
 
     def __init__(self, seconds: float = LIMIT_SECONDS, mib: float = LIMIT_MIB) -> None:
         self.seconds, self.mib, self.long = seconds, mib, False
         self.end = time.monotonic() + seconds
 
     def on_time(self) -> None:
-        if not time.monotonic() < self.end:  # true of NaN, too
+        if not time.monotonic() < self.end:  # also true if a limit is NaN
             self.over(f"above --limit-seconds {self.seconds:g}")
 
     def allow(self, bits: int, count: int = 1) -> None:
-        """`count` numbers of at most `bits` bits, held at once: 30 bits in four bytes, after a
-        header. Every power, product and common denominator passes here."""
+        """Allow `count` numbers of at most `bits` bits in memory. Python stores 30 bits in four
+        bytes, after a header. Every power, product and common denominator is allowed here."""
         self.on_time()
         if bits > MAX_BITS:
             self.over(f"a number of over {MAX_BITS} bits")
         self.hold(count * (40 + bits / 7.5))
 
     def hold(self, size: float) -> None:
-        """Allow `size` bytes at once."""
+        """Allow `size` bytes in memory."""
         if not size <= self.mib * 2**20:
             self.over(f"above --limit-mib {self.mib:g}")
 
@@ -55,7 +55,7 @@ class Limits:
         raise Rejected("over limit", reason)
 
     def divide(self, a: int, b: int) -> None:
-        """A division of a bits by b bits, or a greatest common divisor of both."""
+        """Allow a division of a bits by b bits, or their greatest common divisor."""
         self.on_time()
         if a * b > MAX_DIVISION:
             self.over(f"a division of over {MAX_DIVISION} bits times bits")

@@ -1,23 +1,22 @@
-"""The claim "interpolation-near": real weights near these give the labels, exactly.
+"""The claim "interpolation-near": real weights near those in the file give the labels exactly.
 
-Head h gives example t, with context E
-(n tokens, width d) and query e, the logits E @ key @ query.T @ e; softmax is the true one, base e.
+For an example with context E (n tokens, width d) and query e, a head has the logits E @ key @
+query.T @ e. The softmax has base e.
 
 The claim: within `radius` of the weights in the file, in the maximum norm, there are real weights
 whose outputs EQUAL the labels. Only the N = examples * labels weights in `unknowns` vary. Let f(u)
-be the outputs minus the labels as functions of these, u0 their values in the file, r the radius,
-B the box |u - u0| <= r, and A the N x N matrix `inverse` (about which nothing is assumed).
+be the outputs minus the labels as functions of these weights, u0 their values in the file, r the
+radius, B the box |u - u0| <= r, and A the N x N matrix `inverse`, about which nothing is assumed.
 
 Theorem. If for every row i there are eta_i >= |A f(u0)|_i and kappa_i >= sum_j |I - A f'(u)|_ij for
 all u in B, with kappa_i < 1 and eta_i + kappa_i r <= r, then f has exactly one zero in B.
 
 Proof. Let g(u) = u - A f(u), so g' = I - A f'. By the mean value theorem, coordinate by coordinate,
-|g(u) - u0|_i <= eta_i + kappa_i r <= r: g maps B into B, and contracts it by max kappa_i < 1. By
-Banach it has one fixed point, where A f = 0. A f'(u0) differs from I by less than 1 in norm, so it
-is invertible, so A is, and f = 0 there. QED
+|g(u) - u0|_i <= eta_i + kappa_i r <= r. So g maps B into B and contracts it by max kappa_i < 1. By
+Banach's theorem it has exactly one fixed point, where A f = 0. A f'(u0) differs from I by less than
+1 in norm, so it is invertible; hence A is invertible, and f = 0 at this point. QED
 
-Read `judge`, then `evaluated` (the layer and its derivatives, in balls), then `exp_bounds` and the
-balls.
+Read `judge`, then `evaluated` (the layer and its derivatives, in balls), then `Balls`.
 """
 
 if __name__ == "__main__":
@@ -32,9 +31,9 @@ from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
 from .reading import all_of, dims, numbers, typed
 
-# radius: numerator and denominator. weights: tables of keys, queries, values and the output.
+# radius: (numerator, denominator). weights: tables of keys, queries, values and the output.
 Parts = namedtuple("Parts", "contexts queries labels weights radius unknowns inverse")
-GUARD, COARSE = 128, 64  # bits of the balls beyond those of 1 / radius; of derivatives in A f'
+GUARD, COARSE = 128, 64  # bits of balls beyond those of 1 / radius; of derivatives in A f'
 
 
 def up(x: int, unit: int) -> int:
@@ -47,20 +46,20 @@ def vector(balls: Any) -> tuple[Any, Any]:
 
 
 class Balls:
-    """Centre c and radius r, integers, stand for all reals v with |2^P v - c| <= r. Vectors of
-    balls are (centres, radii). Centres are rounded down, which errs by less than 1; radii up."""
+    """An integer centre c and radius r stand for all real v with |2^P v - c| <= r. A vector of
+    balls is (centres, radii). Centres are rounded down, with an error below 1, and radii up."""
 
     def __init__(self, P: int, limits: Limits) -> None:
         self.P, self.limits, self.dot = P, limits, limits.dot
 
     def combination(self, factors: Any, unit: int, vector: Any) -> tuple[int, int]:
-        """The ball of sum factors_i v_i / unit, integers times balls."""
+        """A ball of sum factors_i v_i / unit for integers factors_i and balls v_i."""
         centres, radii = vector
         radius = self.dot(map(abs, factors), radii)
         return self.dot(factors, centres) // unit, up(radius, unit) + 1
 
     def inner(self, x: Any, y: Any) -> tuple[int, int]:
-        """The ball of sum x_i y_i: |xy - cd| <= |c| s + r |d| + r s for balls (c, r) and (d, s)."""
+        """A ball of sum x_i y_i: |xy - cd| <= |c| s + r |d| + r s for balls (c, r) and (d, s)."""
         (c, r), (d, s), dot = x, y, self.dot
         radius = dot(map(abs, c), s) + dot(r, map(abs, d)) + dot(r, s)
         return dot(c, d) >> self.P, (radius >> self.P) + 2
@@ -70,11 +69,11 @@ class Balls:
         return c * d >> self.P, ((abs(c) * s + r * (abs(d) + s)) >> self.P) + 2
 
     def exp_bounds(self, X: int) -> tuple[int, int]:
-        """Integers around 2^P exp(X / 2^P), for X <= 0.
+        """Integers below and above 2^P exp(X / 2^P), for X <= 0.
 
         With y = |X| / 2^(P+s) < 1, exp(X / 2^P) = exp(-y)^(2^s). Each term of exp(y) is computed
-        from the previous one and rounded down: term k errs by less than error_(k-1) y / k + 1 < 2.
-        The first term that is 0 here is then below 2, and the later ones add up to less than
+        from the previous one and rounded down, so the error of term k is below error_(k-1) y / k +
+        1 < 2. The first term computed as 0 is thus below 2, and the later terms add up to less than
         (1/2 + 1/6 + ...) 2 < 2.
         """
         P = self.P
@@ -94,8 +93,8 @@ class Balls:
         return low >> (W - P), -(-high >> (W - P))
 
     def softmax(self, logits: list[tuple[int, int]], times: Any) -> tuple[Any, Any]:
-        """exp(l_i) / sum_k exp(l_k) grows with l_i and falls with every other l_k. A shift of all
-        logits, here by the largest upper end, changes nothing."""
+        """exp(l_i) / sum_k exp(l_k) increases with l_i and decreases with every other l_k. Shifting
+        all logits, here by the largest upper end, changes nothing."""
         P, top = self.P, max(c + r for c, r in logits)
         lows = [self.exp_bounds(c - r - top)[0] for c, r in logits]
         highs = [self.exp_bounds(c + r - top)[1] for c, r in logits]
@@ -113,13 +112,13 @@ class Balls:
 
 
 def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = None) -> Any:
-    """For each example: balls of the outputs and, if `unknowns` are given, of their derivatives
-    with respect to ("by") these.
+    """For each example, balls of the outputs and, if `unknowns` are given, of the derivatives with
+    respect to them.
 
-    p = softmax(E w) with w = key q, q = query.T e. Label j depends on the logits by s = E (value
-    output_j) alone: its derivative by logit i is g_i = p_i (s_i - p.s), by w it is E.T g =: gamma.
-    By key[a][b]: gamma_a q_b; by query[a][b]: e_a (key.T gamma)_b; by value[a][b]: z_a output_bj
-    with z = E.T p; by output[b][j]: (value.T z)_b.
+    p = softmax(E w) with w = key q, q = query.T e. A head adds p.s to output j, with s = E (value
+    output_j). So the derivative of output j by logit i is g_i = p_i (s_i - p.s), and by w it is E.T
+    g =: gamma. By key[a][b] it is gamma_a q_b; by query[a][b], e_a (key.T gamma)_b; by value[a][b],
+    z_a output_bj with z = E.T p; by output[b][j], (value.T z)_b.
     """
     m, H, d_v = sizes
     contexts, unit, queries, unit_e = data
@@ -168,7 +167,7 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
                     row.append((e[a] * c // unit_e, up(abs(e[a]) * r, unit_e) + 1))
                 elif kind == "value":
                     row.append(product(z[a], output[b][j]))
-                else:  # output: a is its row within the head, b the label
+                else:  # output: a is the row within the head, b the entry of the label
                     row.append(v[a] if b == j else (0, 0))
             rows.append(row)
             on.limits.on_time()
@@ -209,8 +208,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     N, part, sizes = T * m, 2 * d * d_h + d * d_v, (m, H, d_v)
     P, b_p = GUARD + (q // p).bit_length(), max(p, q).bit_length()
 
-    # No ball has more than b bits: a value is a sum of products of at most two entries of the
-    # context, one of the query and three weights.
+    # No ball has more than b bits: each value is a sum of products of at most two entries of the
+    # context, one entry of the query and three weights.
     b_w = max((p // q).bit_length(), *(table.bits for table in tables))
     b_w += (n * d * d_h * d_v).bit_length()
     b = P + 2 * contexts.bits + queries.bits + 3 * b_w + 64
@@ -264,8 +263,9 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 def contraction(
     limits: Limits, parts: Any, P: int, f: Any, spread: Any, rows: Any, widths: Any
 ) -> float:
-    """The largest kappa, if Newton's map carries the box into itself. f, spread: the errors over
-    2^P. rows, widths: the derivatives over 2^COARSE, and for each row the sum of their radii."""
+    """The largest kappa, if Newton's map takes the box into itself. f, spread: centres and radii of
+    the errors over 2^P. rows, widths: the derivatives over 2^COARSE, and the sum of radii in each
+    row."""
     (p, q), (A, unit_a, _) = parts.radius, parts.inverse
     columns, one, dot = list(zip(*rows, strict=True)), unit_a << COARSE, limits.dot
     largest = 0.0
@@ -273,7 +273,7 @@ def contraction(
         limits.on_time()
         size = list(map(abs, row))
         eta = abs(dot(row, f)) + dot(size, spread)  # over unit_a 2^P
-        kappa = dot(size, widths)  # over unit_a 2^COARSE, as `one` is
+        kappa = dot(size, widths)  # over unit_a 2^COARSE, like `one`
         kappa += sum(
             abs((one if i == k else 0) - dot(row, column)) for k, column in enumerate(columns)
         )
@@ -285,7 +285,8 @@ def contraction(
 
 
 def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:
-    """Kind, head, row and column of weight k: key, query, value by head; then the output."""
+    """Kind, head, row and column of weight k. The order is key, query, value by head, then
+    output."""
     h, rest = divmod(k, 2 * d * d_h + d * d_v)
     if h >= H:
         row, j = divmod(k - H * (2 * d * d_h + d * d_v), m)

@@ -1,29 +1,31 @@
 """The claims "nearest" and "generates".
 
-"nearest": each output is nearer to its own label than to any other, by a margin.
+"nearest": each output is nearer to its own label than to any other label, by a margin.
 
 Let o be the output of an example and y its label. For another label y' of the data,
     |o - y'|^2 - |o - y|^2 = 2 ((y - y').o - (|y|^2 - |y'|^2) / 2).
-The least of (y - y').o - (|y|^2 - |y'|^2) / 2 over all these y' is the margin of the example: o is
-nearer to y than to any other label exactly if it is above 0. For one-hot labels the margin is the
-output at the label minus the largest other output.
+The margin of the example is the least value of (y - y').o - (|y|^2 - |y'|^2) / 2 over all these y':
+o is nearer to y than to any other label exactly if the margin is above 0. For one-hot labels the
+margin is the output at the label minus the largest other output.
 
 The labels are Y / u and the claimed margin is p / q, in integers; each entry of o is within r / w
-of c / w. Times 2 q u^2 w, the margin is at least p / q for all such o if, for every Y',
+of c / w. After multiplication by 2 q u^2 w, the margin is at least p / q for all such o if, for all
+Y',
     2 q u ((Y - Y').c - |Y - Y'|.r) >= w (q (|Y|^2 - |Y'|^2) + 2 p u^2).
-These are integers, so nothing is rounded. For exact outputs r is 0.
+All these are integers, so nothing is rounded. For exact outputs r is 0.
 
-"generates": besides, after every prompt of a domain the network, run on its own outputs, generates
-the right answer: the next symbol is that of the largest output. A prompt is a word of letters, each
-a tuple of symbols at given places. A finite machine reads the letters in order; each step writes a
-symbol of the answer, which follows the prompt. Before symbol i a situation fixes the last `width`
-letters up to letter i (null: all), a state that can be reached before them, and what is written on
-the way; any other place may hold any symbol that it has for some word, a box.
+"generates": in addition, after every prompt of a domain the network, run on its own outputs,
+generates the right answer; the next symbol is the one with the largest output. A prompt is a word
+of letters, each a tuple of symbols at given places. A finite machine reads the letters in order;
+each step writes a symbol of the answer, which follows the prompt. Before symbol i, a situation
+fixes the last `width` letters up to letter i (null: all letters), a state that can be reached
+before them, and the symbols written meanwhile. Any other place may hold every symbol that some word
+puts there, so it is enclosed in a box.
 
-Theorem. If in every situation and its whole box the output of the right symbol is the largest, all
-answers are right. Proof by induction over the answer: if it is right before symbol i, the sequence
-is in a situation before symbol i, with the state in which the machine is, so that the network
-generates the symbol that the machine writes. QED
+Theorem. If the output of the right symbol is the largest in every situation, for its whole box, all
+answers are right. Proof by induction over the answer: if the answer is right before symbol i, some
+situation contains the sequence and the state of the machine, so the network generates the symbol
+that the machine writes. QED
 """
 
 if __name__ == "__main__":
@@ -44,7 +46,7 @@ from .near import GUARD, up
 from .reading import MAX_ITEMS, all_of, dims, numbers, typed
 from .sequences import placed
 
-Parts = namedtuple("Parts", "network margin others")  # others: each label once, and its square
+Parts = namedtuple("Parts", "network margin others")  # others: each label once, with its square
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
@@ -86,9 +88,9 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 # A domain.
 
-# letters: by step. places: of the symbols of a letter, by step. step: the next state and the
-# written symbol, by state and letter. reached: the states before each step. symbols: those that a
-# place may hold, by place.
+# letters, places: for each step, the letters and the places of their symbols. step: maps (state,
+# letter) to the next state and the written symbol. reached: the possible states before each step.
+# symbols: for each place, the symbols that it may hold.
 Domain = namedtuple("Domain", "letters places step width prompt reached symbols")
 Generating = namedtuple("Generating", "nearest domain tokens unit")  # tokens[symbol][place]
 
@@ -97,7 +99,7 @@ def domain_parts(cert: Any, limits: Limits) -> Generating:
     need("spelled" in cert, "generates is about token sequences")
     nearest, (d, m) = parts(cert, limits), dims(cert, "width labels")
     embedding, positions = (cert["spelled"][key] for key in ("embedding", "positions"))
-    rows = numbers(limits, embedding, "embedding", m, d)  # a symbol for each output
+    rows = numbers(limits, embedding, "embedding", m, d)  # one symbol for each output
     domain = domain_of(cert["domain"], m, limits)
     length = domain.prompt + len(domain.letters)
     for n in range(domain.prompt, length):
@@ -158,7 +160,8 @@ def integers(one: Any, count: int) -> Any:
 
 
 def situations(domain: Domain, i: int) -> Any:
-    """The known places before symbol i of the answer, and that symbol."""
+    """For each situation, the symbols at the known places before symbol i of the answer, and symbol
+    i."""
     letters, places, step, width, prompt, reached, _ = domain
     first = 0 if width is None else max(0, i + 1 - width)
     last = len(letters) if width is None else i + 1
@@ -201,13 +204,13 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
 
 
 def generated(statement: str, domain: Domain) -> str:
-    """The statement that holds, after that on the examples."""
+    """The statement about the examples, extended by the prompts."""
     count = prod(map(len, domain.letters))
     return f"{statement}; after each of {count} prompts the network generates the right answer"
 
 
 def hull(on: Mixed, rows: Any, unit: int) -> Any:
-    """Balls around these vectors."""
+    """One vector of balls that contains all these vectors."""
     pairs = [(min(column), max(column)) for column in zip(*rows, strict=True)]
     if len(rows) == 1:
         return on.vector(rows[0], unit)
@@ -216,7 +219,7 @@ def hull(on: Mixed, rows: Any, unit: int) -> Any:
 
 
 def with_readout(blocks: Any, m: int) -> Any:
-    """The blocks before a last map of the query, and that map."""
+    """The blocks before the readout, a linear map of the query, and this map."""
     last = blocks[-1]
     if type(last) is FeedForward and last == FeedForward("query", "identity", last.map, False):
         return blocks[:-1], last.map
@@ -224,7 +227,7 @@ def with_readout(blocks: Any, m: int) -> Any:
 
 
 def less_others(last: Map, right: int) -> FeedForward:
-    """The map of the output `right` minus each other output."""
+    """A map to the differences of the output `right` and each other output."""
     own, *others = last.columns[right:] + last.columns[:right]
     columns = [[x - y for x, y in zip(own, other, strict=True)] for other in others]
     return FeedForward("query", "identity", Map(columns, last.unit), False)

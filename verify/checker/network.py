@@ -2,8 +2,8 @@
 
 The state of an example is its tokens and its query, which are vectors. A block maps a state to
 another, and the output is the query after the last block. Read `judge`, then `changed` (a block
-applied to a vector), then `arithmetic.py`: exact as far as numbers are rational, otherwise in balls
-with the true exponential.
+applied to a vector), then `arithmetic.py`: it is exact as long as numbers are rational, and then
+uses balls with the true exponential.
 """
 
 if __name__ == "__main__":
@@ -66,8 +66,8 @@ def parts(cert: Any, limits: Limits) -> Parts:
 def changed(
     on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any, place: int | None
 ) -> Any:
-    """The block applied to the vector. mask: the tokens it attends to; None: all. place: None for
-    the query."""
+    """The block applied to the vector. mask: the tokens that the vector attends to; None: all.
+    place: the place of the vector; None for the query."""
     if type(one) is FeedForward:
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)
         new = activated(on, new, one.activation)
@@ -89,7 +89,7 @@ def changed(
             else:
                 where = len(tokens) - 1 + one.parts.next if place is None else place
                 weights = general(on, one, h, vector, where, seen, attended)
-            if one.parts and one.parts.sinks:  # the weight of a token 0
+            if one.parts and one.parts.sinks:  # a sink acts as a token 0
                 rows = [*rows, on.vector([0] * (len(head.out.columns[0]) - 1), 1)]
             if one.rule == "softmax":
                 weights = on.softmax(weights, one.unit == "ln 2")
@@ -101,8 +101,8 @@ def changed(
 
 
 def prepared(on: Any, parts: Any, which: int, vector: Any, place: int) -> Any:
-    """A projected query (which: 0) or key (1) at a place, normalized and rotated: each pair
-    (x, y) becomes (x cos a - y sin a, x sin a + y cos a)."""
+    """A projected query (which = 0) or key (which = 1) at a place, normalized and rotated: each
+    pair (x, y) becomes (x cos a - y sin a, x sin a + y cos a)."""
     if parts.norms:
         vector = on.normalized(vector, parts.norms[which])
     if parts.rotary is None:
@@ -114,7 +114,7 @@ def prepared(on: Any, parts: Any, which: int, vector: Any, place: int) -> Any:
 
 
 def across(vector: Any) -> Any:
-    """Each pair (x, y) taken to (-y, x)."""
+    """The vector with each pair (x, y) replaced by (-y, x)."""
     entries, rest = vector
     swapped = [entries[i ^ 1] for i in range(len(entries))]
     turned = [x if i % 2 else -x for i, x in enumerate(swapped)]
@@ -124,7 +124,8 @@ def across(vector: Any) -> Any:
 def general(
     on: Any, one: Any, h: int, vector: Any, place: int, keys: Any, attended: list[int]
 ) -> Any:
-    """The logits of head h for a vector at a place, in the order of docs/certificate.md."""
+    """The logits of head h for a vector at a place, computed in the order of
+    docs/certificate.md."""
     parts, query = one.parts, on.mapped(vector, one.heads[h].query)
     logits = on.products(prepared(on, parts, 0, query, place), keys)
     if parts.root > 1:
@@ -151,8 +152,8 @@ def activated(on: Any, vector: Any, activation: str) -> Any:
 
 
 def before(on: Any, blocks: Any, tokens: Any) -> Any:
-    """The tokens before each block and the keys of its heads, or the same for the blocks of a
-    group; then the final tokens."""
+    """For each block, the tokens before it and the keys of its heads, or the same for the blocks of
+    a group. The final tokens come last."""
     for one in blocks:
         attends, n = type(one) is Attention, len(tokens)
         keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
@@ -188,19 +189,19 @@ def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
 
 
 def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits) -> Any:
-    """For each example its tokens and its query after the last block."""
+    """For each example, its tokens and its query after the last block."""
     table = []
     for t, query in enumerate(queries.rows):
         limits.on_time()
-        if t < len(contexts.rows):  # else shared
+        if t < len(contexts.rows):  # otherwise the context is shared
             tokens = [on.vector(x, contexts.unit) for x in contexts.rows[t]]
             table = list(before(on, blocks, tokens))
         yield table[-1][0], query_after(on, blocks, table, on.vector(query, queries.unit))
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
-    """An output within r / w of c / w is certainly within p / q of y / u if |c u - y w| + r u <=
-    w u p / q, and certainly is not if |c u - y w| - r u is above that."""
+    """An output within r / w of c / w is within p / q of y / u if |c u - y w| + r u <= w u p / q.
+    It is not if |c u - y w| - r u > w u p / q. Otherwise the balls do not decide."""
     blocks, contexts, queries, labels, within = parts
     T, (p, q), u = cert["dims"]["examples"], within or (0, 1), labels.unit
     P = GUARD + (q // p if p else 0).bit_length()
@@ -220,8 +221,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 class Derived:
-    """Contexts and queries after all blocks but the last, in a form that `numbers` accepts instead
-    of JSON. They are evaluated when they are first read, after the groups."""
+    """Contexts and queries after all blocks except the last, in a form that `numbers` accepts
+    instead of JSON. They are evaluated when they are first read, after the groups."""
 
     def __init__(self, cert: Any, limits: Limits) -> None:
         self.cert, self.data, self.limits = cert, cert["data"], limits

@@ -1,9 +1,9 @@
-"""The claim "network-near": real weights near those of a network give the labels, exactly.
+"""The claim "network-near": real weights near those of a network give the labels exactly.
 
-The same claim and theorem as in `near.py`, for several blocks of softmax attention (base e) and
-affine blocks: N = examples * labels of the weights vary by at most `radius`, and Newton's map is
-shown to carry that box into itself. The outputs and their derivatives are those of
-`derivatives.py`, in balls that hold every point of the box.
+The claim and theorem of `near.py` for networks of softmax attention (base e) and affine blocks: N =
+examples * labels of the weights vary by at most `radius`, and Newton's map is shown to take this
+box into itself. The outputs and their derivatives are computed by `derivatives.py`, in balls that
+hold for every point of the box.
 """
 
 if __name__ == "__main__":
@@ -21,7 +21,7 @@ from .limits import SHORT, Limits, need
 from .near import COARSE, GUARD, Balls, contraction, up, vector
 from .reading import Table, all_of, dims, numbers, typed
 
-# blocks: each as read and as written. radius: numerator and denominator.
+# blocks: pairs of a block and its form in the certificate. radius: (numerator, denominator).
 Parts = namedtuple("Parts", "blocks contexts queries labels radius unknowns inverse")
 
 
@@ -55,7 +55,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 class BallNumbers:
-    """Single balls (centre, radius) over 2^P, with the meaning of those in `near.py`."""
+    """The arithmetic of single balls (centre, radius) over 2^P, as defined in `near.py`."""
 
     zero = (0, 0)
     bytes = 600  # the size of logits and softmax weights, for a token and a row
@@ -110,13 +110,14 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> Any:
-    """For each example its outputs and, in the box, their derivatives in all weights."""
+    """For each example, its outputs and, if `box` is set, the derivatives by all weights in the
+    box."""
     T, m = dims(cert, "examples labels")
     on, (p, q) = BallNumbers(P, limits), parts.radius
     free, reach, first, blocks = set(parts.unknowns) if box else set(), up(p << P, q), 0, []
 
     def balls(table: Table, start: int) -> Any:
-        """The table in the only field; its weights are numbered from `start` on."""
+        """The table as balls, in a list of one field. Its weights are numbered from `start` on."""
         rows, k = [], start
         for row in table.rows:
             limits.on_time()

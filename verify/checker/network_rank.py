@@ -1,36 +1,38 @@
-"""The claim "network-rank": rows of a network of several softmax blocks are independent.
+"""The claim "network-rank": certain rows of a network with softmax blocks are independent.
 
-`rank.of` says which rows, one for each label of each example or one for each example:
+`rank.of` says which rows: one for each entry of each label, or one for each example:
 
-    "jacobian"          the derivatives of the outputs in all weights: the labellings that weights
-                        of this shape output contain an open set;
-    "jacobian at zero"  the same, and all outputs are 0, whatever the data: heads of the last block
-                        with equal key and query have products value @ output that add up to 0.
-                        Then weights of this shape memorize every labelling: by the ranks the
-                        outputs map a neighbourhood of the weights onto one of 0, which contains y /
-                        c for any labels y and some c > 0; multiplying the values of the last block
-                        by c multiplies the outputs by c;
-    "features"          the features of the last block (its heads' means of the tokens): one choice
-                        of keys, queries and earlier blocks serves all labels.
+    "jacobian"          the derivatives of the outputs by all weights. Then the labellings that
+                        weights of this shape output contain an open set.
+    "jacobian at zero"  the same, and all outputs are 0, whatever the data are: for heads of the
+                        last block with equal key and query, the products value @ output add up to
+                        0. Then weights of this shape memorize every labelling: by the rank, the
+                        outputs map a neighbourhood of the weights onto a neighbourhood of 0, which
+                        contains y / c for any labels y and some c > 0; multiplying the values of
+                        the last block by c multiplies the outputs by c.
+    "features"          the features of the last block (its heads' means of the tokens). Then one
+                        choice of keys, queries and earlier blocks memorizes every labelling.
 
-The arithmetic. Logits are in units of ln 2. After a softmax block states are rational, and so are
-the next logits. Let p_0 = 2 p_1 + 1, p_1 = 2 p_2 + 1, ... be primes (`rank.primes`), one more than
-there are softmax blocks, the last one 3 modulo 4. Then p_k is 7 modulo 8 except the last, so 2 is
-a square modulo p_k and has order p_{k+1}: 2^x modulo p_k depends on x modulo p_{k+1} alone. Block l
-of L is evaluated modulo p_0, ..., p_{L-l}, its logits modulo p_1, ..., p_{L-l+1}.
+The arithmetic. Logits are in units of ln 2. The states after a softmax block are rational, and so
+are the next logits. Let p_0 = 2 p_1 + 1, p_1 = 2 p_2 + 1, ... be primes (`rank.primes`), one more
+than there are softmax blocks, with the last prime 3 modulo 4. Then each p_k except the last is 7
+modulo 8, so 2 is a square modulo p_k and has order p_{k+1}, and 2^x modulo p_k depends only on x
+modulo p_{k+1}. Block l of L is evaluated modulo p_0, ..., p_{L-l}, its logits modulo p_1, ...,
+p_{L-l+1}.
 
 What it shows. Let D be a common denominator of the logits of a block on these data, and c a
-multiple of D that is 1 modulo every p_k. With keys times c, block after block, all logits are
-integers and no residue changes. So these residues are those of real weights. A derivative is a
-polynomial in ln 2 with rational coefficients; ln 2 is transcendental, so a minor that is not 0
-modulo p_0 with any integer (`rank.slope`) instead of ln 2 is not 0. Denominators are softmax
-sums and those in the file: none may be 0 modulo a prime in which it is used.
+multiple of D that is 1 modulo every p_k. If the keys are multiplied by such a c in one block after
+the other, all logits become integers and no residue changes. So these are the residues of actual
+real weights. A derivative is a polynomial in ln 2 with rational coefficients, and ln 2 is
+transcendental. So a minor is not 0 if it is not 0 modulo p_0 with some integer (`rank.slope`) in
+place of ln 2. Denominators are softmax sums and the denominators in the file; none may be 0 modulo
+a prime for which it is used.
 
 ReLU. A residue has no sign. So the network is also evaluated in balls (`active`). Whatever the keys
-and queries, softmax weights are positive and add up to 1, so a mean of the tokens is in the
-smallest box around them. If the ball of a number before a ReLU does not hold 0, the number has this
-sign for all keys and queries, scaled or not. Near these weights the ReLU is then the identity or 0,
-and what is said above holds.
+and queries are, softmax weights are positive and add up to 1, so a mean of the tokens is in the
+smallest box around them. If the ball of a number before a ReLU does not contain 0, the number has
+the same sign for all keys and queries, scaled or not. Near these weights the ReLU is then the
+identity or 0, and the argument above applies.
 """
 
 if __name__ == "__main__":
@@ -103,7 +105,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def chain(limits: Limits, texts: Any, softmax: int) -> list[int]:
-    """The primes; the rank is taken modulo the first one."""
+    """The primes. The rank is computed modulo the first prime."""
     need(softmax, "the network must have a block of attention")
     primes, unit, _ = numbers(limits, typed(texts, list, "rank.primes"), "rank.primes", softmax + 1)
     known = unit == 1 and all(2 < p < 2**62 and p % 2 and is_prime(p) for p in primes)
@@ -114,7 +116,8 @@ def chain(limits: Limits, texts: Any, softmax: int) -> list[int]:
 
 
 def zero_outputs(limits: Limits, last: Any) -> None:
-    """Heads of the last block with equal key and query have products that add up to 0."""
+    """Checks that value @ output adds up to 0 over heads of the last block with equal key and
+    query."""
     output, start, totals = shaped(limits, last["output"], "output"), 0, list[Any]()
     m = len(output.rows[0])
     for head in last["heads"]:
@@ -141,7 +144,7 @@ def zero_outputs(limits: Limits, last: Any) -> None:
 
 
 def residues(table: Table, primes: list[int], limits: Limits) -> list[Any]:
-    """In each field."""
+    """The table in each field."""
     limits.on_time()
     fields = []
     for p in primes:
@@ -152,10 +155,11 @@ def residues(table: Table, primes: list[int], limits: Limits) -> list[Any]:
 
 
 class Field:
-    """Integers modulo p; softmax: of logits modulo the next prime, which is the order of 2."""
+    """The integers modulo p. `softmax` takes logits modulo the next prime, which is the order of
+    2."""
 
     zero, one = 0, 1
-    bytes = 200  # the size of logits and softmax weights in all fields, for a token and a row
+    bytes = 200  # memory for logits and softmax weights in all fields, for one token and one row
 
     def __init__(self, p: int, slope: int, limits: Limits) -> None:
         self.p, self.slope, self.limits = p, slope % p, limits
@@ -178,7 +182,7 @@ class Field:
         return [x * over % self.p for x in powers]
 
     def by_logits(self, shares: list[int], slopes: list[int]) -> list[int]:
-        """The derivatives of a softmax, with `slope` instead of ln 2."""
+        """The derivatives by the logits, with `slope` instead of ln 2."""
         mean = self.dot(shares, slopes)
         pairs = zip(shares, slopes, strict=True)
         return [x * (y - mean) * self.slope % self.p for x, y in pairs]

@@ -1,4 +1,4 @@
-"""The origin of the data: rounded from others, all of a domain, or read from another file."""
+"""Where the data come from: rounding of other data, all inputs of a domain, or another file."""
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
@@ -19,7 +19,7 @@ DATA_NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}[.](json|npz)")
 
 
 def origin(cert: Any, limits: Limits) -> str:
-    """The further statement about the data, by `kind`."""
+    """The statement about the origin of the data, according to `kind`."""
     claim = cert["origin"]
     if claim is None:
         return ""
@@ -67,8 +67,8 @@ def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
 
 
 def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
-    """The examples are all pairs of one of these contexts and one of these queries, each once: two
-    sorted lists of pairs are equal, and no pair occurs twice."""
+    """The examples are all pairs of one of these contexts and one of these queries, each once. So
+    the two sorted lists of pairs must be equal, and no pair may occur twice."""
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))
@@ -106,10 +106,10 @@ def flat(nested: Any) -> Any:
 
 
 def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: Any) -> Any:
-    """`data`, from the named file in the folder of the certificate.
+    """`data` read from the named file in the folder of the certificate.
 
-    Size and SHA-256 are compared before its contents are read. tables: a reader of integers from an
-    .npz (the fast check). keys: a function that returns the keys the data must have.
+    Its size and SHA-256 are compared before its contents are parsed. tables: a reader of integers
+    from an .npz (the fast check). keys: a function that returns the keys the data must have.
     """
     name, size = cert["data_file"]["name"], typed(cert["data_file"]["bytes"], int, "bytes")
     plain: Any = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))

@@ -1,4 +1,5 @@
-"""The file: JSON without floats, digests, and numbers as integers over one denominator."""
+"""Reading a certificate: JSON without floats, digests, and numbers as integers over one
+denominator."""
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
@@ -16,15 +17,16 @@ from typing import Any
 
 from .limits import SHORT, Limits, Rejected, need
 
-MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
+MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items are counted by commas and opening brackets
 MAX_DIGITS, MAX_INTEGER = 500_000, 4300  # digits of p or q in "p/q"; of a JSON integer
 MAX_DEPTH = 64  # the deepest nesting of brackets
 NUMBER = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
-Table = namedtuple("Table", "rows unit bits")  # integers over `unit`; the most bits of one
+Table = namedtuple("Table", "rows unit bits")  # rows: integers over `unit`; bits: of the longest
 
 
 def typed(part: Any, kind: type, where: str, keys: str = "") -> Any:
-    """The value, which must have this type; an object, or each in a list, must have these keys."""
+    """The value, which must have this type. An object, or each object in a list, must have these
+    keys."""
     need(type(part) is kind, f"{where} must be of type {kind.__name__}")
     names = set(keys.split())
     for one in [part] if kind is dict else part if keys else []:
@@ -64,7 +66,7 @@ def whole(text: str) -> int:
 
 
 def integer(text: str) -> int:
-    """int(text), by halves: below any limit of Python on digits, in less than quadratic time."""
+    """int(text) by halves, within Python's limit on digits and in less than quadratic time."""
     half = len(text) // 2
     if half < 256 or text[0] == "-":
         return int(text) if half < 256 else -integer(text[1:])
@@ -94,7 +96,7 @@ def parsed(raw: bytes) -> Any:
 
 
 def values(raw: bytes, limits: Limits) -> Any:
-    """The JSON values, without floats."""
+    """The JSON values; floats are refused."""
     items = sum(map(raw.count, b",[{"))
     need(items <= MAX_ITEMS, f"the file has over {MAX_ITEMS} items")
     pairs, width = raw.count(b":"), 4 if raw.isascii() else 10
@@ -111,7 +113,7 @@ def values(raw: bytes, limits: Limits) -> Any:
 
 def digest(part: Any) -> str:
     before = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)  # our own cap holds
+    sys.set_int_max_str_digits(0)  # MAX_INTEGER limits digits
     try:
         text = json.dumps(part, sort_keys=True, separators=(",", ":"))
     finally:
@@ -127,9 +129,9 @@ def same_digests(cert: dict[str, Any]) -> None:
 
 
 def numbers(limits: Limits, nested: Any, where: str, *shape: Any) -> Table:
-    """Nested lists of numbers, as integers over one denominator. A list in `shape` has one size for
-    each of the lists at that depth."""
-    if hasattr(nested, "integers"):  # a table of the fast check, which JSON cannot hold
+    """Nested lists of numbers as integers over one denominator. If an item of `shape` is a list, it
+    has one size for each of the lists at this depth."""
+    if hasattr(nested, "integers"):  # a table of the fast check, which does not come from JSON
         return Table(*nested.integers(where, *shape))
     lists, lengths = [nested], []
     for size in shape:
@@ -142,7 +144,7 @@ def numbers(limits: Limits, nested: Any, where: str, *shape: Any) -> Table:
     texts: Any = lists
     fits = all(type(text) is str and NUMBER.fullmatch(text) for text in texts)
     need(fits, f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
-    # Denominators are distinguished by their texts: integers can be chosen to collide in a dict.
+    # Denominators are compared as strings, since integers can be chosen to collide in a dict.
     below, unit = {text.partition("/")[2] or "1": 1 for text in texts}, 1
     for text in below:
         below[text] = integer(text)

@@ -1,4 +1,4 @@
-"""The claims "dependent-set" and "impossible": relations between vectors, and between examples."""
+"""The claims "dependent-set" and "impossible": relations between vectors or between examples."""
 
 if __name__ == "__main__":
     print("unusable: run the folder: python checker certificate.json")
@@ -54,7 +54,7 @@ def tied(cert: Any, limits: Limits) -> Tied:
 
 
 def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
-    """With C the tokens minus their mean, z = mean + f(query / g, g C) / g for g != 0, for some f
+    """Let C be the tokens minus their mean. For g != 0, z = mean + f(query / g, g C) / g for some f
     that does not change if all tokens are repeated equally often."""
     T, n, d, m = dims(cert, "examples context width labels")
     factors, contexts, queries, labels = parts
@@ -63,7 +63,7 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
     common = 1  # a common multiple of the numbers of tokens
     for count in {len(E) for E in contexts.rows}:
         common = limits.lcm(common, count)
-    ties, sums, held = dict[str, Fraction](), [0] * (d + m), 0  # ties: one for each value of f
+    ties, sums, held = dict[str, Fraction](), [0] * (d + m), 0  # ties: a sum for each value of f
     for t, (e, y, c) in enumerate(zip(queries.rows, labels, factors, strict=True)):
         limits.on_time()
         E = contexts.rows[t if len(contexts.rows) > 1 else 0]
@@ -87,8 +87,9 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
 
 
 def kind_of(direction: Any, g: int, columns: Any) -> str:
-    """The direction of the query, and g times the tokens minus their mean, each with its frequency,
-    in lowest terms. (A text, since texts do not collide.)"""
+    """The arguments of f: the direction of the query, and g C as tokens with their frequencies in
+    lowest terms. They are returned as a string, since hashes of strings cannot be made to
+    collide."""
     n = len(columns[0])
     moved = [[g * (n * x - s) for x in column] for column in columns for s in [sum(column)]]
     shared = gcd(n, *(x for column in moved for x in column))

@@ -1,7 +1,8 @@
-"""Token sequences: the context of an example is a sequence up to a place, its query the last token.
+"""Token sequences. The context of an example is a sequence up to some place; its query is the last
+token of the context.
 
-A sequence is read once. Contexts are lists of its rows; without positions, equal symbols are one
-object, which `merged` in `layer.py` counts.
+A sequence is read once. Contexts are lists of its rows. Without positions, equal symbols share one
+object, so that `merged` in `layer.py` can count them.
 """
 
 if __name__ == "__main__":
@@ -18,7 +19,7 @@ KEYS = "embedding positions sequences examples labels"
 
 
 class Rows:
-    """A table in a form that `numbers` accepts instead of JSON."""
+    """A table that `numbers` accepts instead of JSON."""
 
     def __init__(self, rows: Any, like: Table, width: int) -> None:
         self.table, self.width = (rows, like.unit, like.bits), width
@@ -30,7 +31,7 @@ class Rows:
 
 
 def prefixes(cert: Any, limits: Limits) -> Any:
-    """The certificate with contexts, queries and their numbers of tokens."""
+    """The certificate with contexts, queries and numbers of tokens instead of sequences."""
     data = cert["data"]
     need(cert["tokens"] is None, "tokens must be null if there are sequences")
     symbols = shaped(limits, data["embedding"], "embedding")
@@ -62,7 +63,7 @@ def places(examples: Any, sequences: Any, count: int) -> Any:
 
 
 def placed(limits: Limits, symbols: Table, sequences: Any, positions: Any, d: int) -> Any:
-    """The rows of each sequence, over the unit of the table."""
+    """The rows of each sequence, with positions added, over the unit of the table."""
     if positions is None:
         return symbols, [[symbols.rows[x] for x in sequence] for sequence in sequences]
     count, longest = len(typed(positions, list, "positions")), max(map(len, sequences))
