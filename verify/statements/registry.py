@@ -47,7 +47,7 @@ def register(method: Construction) -> Construction:
 
 
 def method(name: str) -> Construction:
-    """The construction of this name, or at a place package.module:NAME. Raises InputError."""
+    """The construction with this name, or the one at package.module:NAME. Raises InputError."""
     if match := known(name):
         return match
     if ":" in name:

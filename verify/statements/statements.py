@@ -80,7 +80,7 @@ class Step:
 def step_claims(
     steps: Mapping[str, Step], views: Views, errors_of: ErrorsOf, source: str
 ) -> list[Claim]:
-    """The claims of all steps, at the precision they need, with the claims on which each rests. A
+    """The claims of all steps, decided at the precision they need, with the claims they rest on. A
     quantified step has a claim for each head, group or block for which it yields a relation, or one
     vacuous claim. Consecutive steps about each head are sorted by head."""
     said = [name for name in steps if _applies(name, steps[name], views, errors_of)]

@@ -65,9 +65,9 @@ def full_rank(
     device: DeviceChoice = "auto",
     progress: Progress = silent,
 ) -> Claim:
-    """rank Z = T for the finished layer: a full rank mod p is a full rank over ℚ. Undecided if the
-    rank is smaller modulo every prime tried, or a logit is not an integer. A repeated head is used
-    once, since equal columns add nothing."""
+    """The claim rank Z = T for the finished layer; a full rank mod p is a full rank over ℚ.
+    Undecided if the rank is smaller modulo every prime tried, or a logit is not an integer. A
+    repeated head is used once, since equal columns add nothing."""
     if in_blocks(data, layer, device):
         rank, prime = _rank_in_blocks(data, layer.distinct, device, progress)
         how = ", in float64 with exact sums"
@@ -162,7 +162,7 @@ def interpolates(
 
 
 def rank_only(data: Dataset, bits: int, why: str, uncertified: str) -> list[Claim]:
-    """The answer if no exact readout was computed: universal memorization by rank alone."""
+    """The answer if no exact readout was computed: universal memorization follows from the rank."""
     return [
         _no_readout(bits, why),
         universal(),
