@@ -36,7 +36,7 @@ _TRUST = (
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Headings with one paragraph each. status: the checker's, or "only read"; message: its line."""
+    """Headings with one paragraph each, the checker's status (or "only read") and its line."""
 
     file: str
     claim: str
