@@ -58,8 +58,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def process() -> NoReturn:
-    """Run `main` as a process. A second Ctrl-C, or one while Python exits and waits for workers,
-    ends it at once, without a message."""
+    """Run `main` as a process, which a second Ctrl-C, or one while Python exits, ends at once."""
     sys.excepthook = _silent
     for setting in _OF_LIBRARIES:
         os.environ.pop(setting, None)

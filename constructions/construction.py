@@ -105,10 +105,8 @@ def heads_to_place(examples: int, r: int) -> int | None:
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:
-    """The value of attempt(p) for the first of the builders' primes p that is not unlucky.
-
-    Raises HypothesisFails, undecided, if all are unlucky.
-    """
+    """The value of attempt(p) for the first prime p of the builders that is not unlucky. Raises
+    HypothesisFails, undecided, if all are unlucky."""
     for prime in PRIMES_21:
         try:
             return attempt(prime)

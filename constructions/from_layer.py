@@ -103,8 +103,7 @@ def _logits(data: Dataset, layer: Layer, h: int) -> list[list[int]]:
 
 
 def _filled_up(table: list[list[int]], n: int) -> IntegerArray:
-    """The table (T, n); like `Dataset.contexts`, its shorter rows are filled up by their first
-    entry."""
+    """The table (T, n), whose shorter rows are filled up by their first entry."""
     flat = [k for row in table for k in (*row, *row[:1] * (n - len(row)))]
     return narrow(flat, (len(table), n))
 

@@ -140,8 +140,7 @@ class Layer:
 
     @property
     def matrices(self) -> list[fmpq_mat]:
-        """Key, query and value of each head in order, then the output; without a readout only keys
-        and queries."""
+        """Key, query and value (if there is one) of each head in order, then the output."""
         parts = [m for head in self.heads for m in (head.key, head.query, head.value)]
         return [m for m in (*parts, self.output) if m is not None]
 
@@ -191,8 +190,7 @@ class Layer:
 def scaled_head(
     data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray | None = None
 ) -> Head:
-    """The head with these integers times the data's denominators as key and query: logits are
-    whole."""
+    """The head with these integers times the data's denominators: logits are whole."""
     return Head(
         fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
         fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
@@ -220,8 +218,8 @@ not 1,073,790,976 parameters
 
 
 def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
-    """T lists of logits in units of ln 2, one for each token. Raises ValueError if one is not an
-    integer."""
+    """T lists of logits in units of ln 2, one for each token. Raises ValueError if one is not
+    whole."""
     queries = data.query_matrix * head.query  # T×d_h
     if data.shared:
         table = queries * (data.context(0) * head.key).transpose()

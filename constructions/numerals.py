@@ -42,9 +42,8 @@ def numeral(x: Any) -> str:
 
 
 def short(x: Any, below: Any = 1) -> str:
-    """x / below: exactly if that is short, else its leading digits and its bits.
-
-    x: a number that `numeral` takes, or a GMP number; below: a nonzero integer.
+    """x / below, below a nonzero integer: exactly if that is short, else its leading digits and its
+    bits.
 
     >>> short(-2, 6)
     '-1/3'
@@ -85,7 +84,7 @@ def integer(text: str) -> int:
 
 
 def fraction(x: Fraction | int | str) -> Fraction:
-    """The rational number x, which may be a text "p" or "p/q". Raises ValueError, and
+    """The rational number x, or the one in a text "p" or "p/q". Raises ValueError,
     ZeroDivisionError.
 
     >>> fraction("-2/3") + 1

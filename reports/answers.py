@@ -144,8 +144,7 @@ def _why(answer: Answer, line: str) -> list[str]:
 
 
 def proof_lines(answer: Answer) -> tuple[str, ...]:
-    """A line for a terminal: that the proof stands, or which statement fails first, with the
-    witness. Nothing if no proof was given."""
+    """A line for a terminal: that the given proof stands, or which statement fails first."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:
         return ()
@@ -208,8 +207,7 @@ def _proof(answer: Answer) -> dict[str, Any] | None:
 
 
 def in_notebook(answer: Answer) -> str:
-    """The Markdown for Jupyter: the text for a terminal, with mathematics between dollars, and the
-    table.
+    """The Markdown for Jupyter: the text for a terminal, and the table.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

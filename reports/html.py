@@ -141,8 +141,7 @@ def _parser() -> MarkdownIt:
 
 
 def _math(tokens: _Tokens, k: int, env: Any) -> str:
-    """$...$ and $`...`$; foreign dollars are <span>$</span> in our Markdown. MathML is not broken
-    into lines, so a long formula scrolls."""
+    """$...$ and $`...`$. MathML is not broken into lines, so that a long formula scrolls."""
     shown = mathml(tokens[k].content.strip("`"))
     if len(_plain(tokens[k : k + 1])) <= _LINE:
         return shown

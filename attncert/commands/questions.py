@@ -36,8 +36,7 @@ def _load_vectors() -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class _Entry:
-    """function: takes the arguments, the question and progress; returns an Answer. load: reads
-    DATA. loads_by: the options of the question that `load` takes."""
+    """A question, the function that answers it, and how its DATA are read."""
 
     question: type[Question]
     function: Callable[[], Callable[..., Any]]

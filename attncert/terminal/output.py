@@ -29,8 +29,7 @@ def report_folder(out: str | None, name: str) -> str | Path:
 
 
 def require_memory() -> None:
-    """Raises InputError if the address space is limited to less than 1 GiB: OpenBLAS would then ask
-    for memory forever, and no signal would reach it."""
+    """Raises InputError for an address space below 1 GiB, in which OpenBLAS never returns."""
     with suppress(ImportError):  # Windows has no such limit
         import resource
 
@@ -76,14 +75,12 @@ def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool)
 
 
 def answer_alone() -> AbstractContextManager[Any]:
-    """A context in which libraries and third-party constructions print to stderr, so that stdout
-    holds only the answer."""
+    """A context in which other code prints to stderr, so that stdout holds only the answer."""
     return redirect_stdout(sys.stderr)
 
 
 def say(*lines: str, error: bool = False) -> None:
-    """Print one line for each argument, control characters escaped, on stdout (error: on stderr, if
-    that is open)."""
+    """Print one line for each argument on stdout (error: on stderr), control characters escaped."""
     if quiet.get() and not error:
         return
     with suppress(*[OSError] if error else []):

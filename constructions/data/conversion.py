@@ -29,7 +29,7 @@ MAX_DIGITS = 4_300  # the longest number in JSON: Python's own default limit
 
 class Longest(NamedTuple):
     """Limits on the digits of p and of q in a string "p/q", and on the bits of the common
-    denominator, by which every numerator grows."""
+    denominator."""
 
     digits: int
     bits: int
@@ -50,7 +50,6 @@ Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers
 
 def from_lists(argument: str, values: Any, longest: Longest = OF_DATA) -> Exact:
     """Nested lists (or tuples, arrays) of int, float, Decimal, Fraction, "p/q", and the like.
-
     Raises InputError, with the place, if they are ragged or an entry is not a finite number.
 
     >>> from_lists("labels", [1, 0.5, "-2/3"])
@@ -124,8 +123,8 @@ def from_floats(argument: str, array: AnyArray) -> Exact:
 
 
 def on_host(values: Any, argument: str) -> Any:
-    """An array of PyTorch, CuPy or another library of the array API as a NumPy array; any other
-    value unchanged. Raises InputError if the array cannot be transferred."""
+    """An array of PyTorch, CuPy or the like as a NumPy array; other values are unchanged. Raises
+    InputError."""
     if isinstance(values, np.ma.MaskedArray):  # masked entries would be read as numbers
         raise InputError(argument, "a dense array", "a MaskedArray")
     if isinstance(values, (np.ndarray, np.generic, list, tuple)):

@@ -239,8 +239,7 @@ class Dataset:
 
     @property
     def token_counts(self) -> list[int] | None:
-        """The field `tokens` of a certificate, if the numbers differ and the data are not
-        sequences."""
+        """The field `tokens` of a certificate, if numbers differ and the data are not sequences."""
         counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
@@ -251,8 +250,7 @@ class Dataset:
         return self.contexts[0 if self.shared else t, : self.tokens(t)]
 
     def expanded(self) -> Dataset:
-        """The same data with a row for each token, in their order. Raises InputError if these are
-        more than MOST_NUMBERS."""
+        """The same data with a row for each token. Raises InputError if they are too large."""
         if self.order is None:
             return self
         counts = [self.tokens(t) for t in range(self.T)]
@@ -434,8 +432,7 @@ def _on_host(x: Any, argument: str) -> Any:
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
     """Nested lists with different numbers of tokens, filled up by copies of each first token, and
-    those numbers. Other values, and tables with equally many rows, are returned unchanged. Raises
-    InputError if the result has more than MOST_NUMBERS.
+    those numbers; other values are unchanged. Raises InputError if the result is too large.
 
     >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])
     ([[[1, 0], [1, 0]], [[0, 1], [2, 3]]], (1, 2))

@@ -20,8 +20,7 @@ FILE = Path(__file__).parent / "digits.json"
 
 def digits() -> Dataset:
     """The digits that satisfy A2: contexts (1782, 4, 16), queries (1782, 16), labels (1782, 1).
-
-    Integers; the rank of every context is decided exactly.
+    Exact.
 
     >>> data = digits()
     >>> data.T, data.n, data.d, data.m

@@ -103,8 +103,7 @@ def read_source(
 
 
 def standard_input() -> bytes:
-    """All of standard input, up to the limit of a JSON text. Raises InputError, for instance if it
-    is empty because another argument has read it."""
+    """All of standard input. Raises InputError if it is too long, or was read before."""
     try:
         content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
     except OSError as error:  # a folder, or opened for writing only
@@ -179,8 +178,7 @@ def _of_sequences(content: dict[str, Any], title: str, source: str) -> Dataset:
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
-    """The object in a JSON text, without its "name", and that name (or the one given); for a
-    certificate, its data. Raises InputError."""
+    """The object in a JSON text (for a certificate, its data), and its name. Raises InputError."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
     content = json_value(text, source, exact=True)
     if not isinstance(content, dict):
@@ -194,8 +192,7 @@ def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[s
 
 
 def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
-    """The data of a certificate. Its format has no optional keys, so zeros stand for missing labels
-    of the claim full-rank: these are left out."""
+    """The data of a certificate, without the zeros that stand for missing labels."""
     data = certificate.get("data")
     if not isinstance(data, dict):
         raise InputError(
@@ -225,10 +222,8 @@ def read_npz(
 
 
 def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
-    """The rows of a CSV file (UTF-8, commas); cells are integers, decimals or "p/q", as in JSON.
-
-    A first row without any number is a header; it and empty lines are skipped. Raises InputError.
-    """
+    """The rows of a CSV file (UTF-8, commas) without a header; cells are numbers as in JSON. Raises
+    InputError."""
     text = file.read(MAX_JSON_BYTES + 1)
     if len(text) > MAX_JSON_BYTES:
         raise InputError(source, f"CSV of at most {MAX_JSON_BYTES} bytes", "longer")

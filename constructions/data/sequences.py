@@ -31,8 +31,8 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Sequences(Origin):
-    """Sequences of rows of an embedding (V×d). positions: P×d with P at least the longest length,
-    or None. examples: pairs of a sequence and a position in it, from 0."""
+    """Sequences of rows of an embedding (V×d), with P×d positions or None; an example is a sequence
+    and a position in it."""
 
     embedding: ExactArray
     positions: ExactArray | None
@@ -76,8 +76,8 @@ class Sequences(Origin):
         return self._order([np.array(sequence) for sequence in self.sequences]).counts(V)
 
     def _ordered(self) -> tuple[ExactArray, Order]:
-        """The symbols of each example's context, in order of first occurrence, filled up to the
-        same number; and which of them each token is."""
+        """The symbols of each example's context by first occurrence, and which of them each token
+        is."""
         symbols = [list(dict.fromkeys(sequence)) for sequence in self.sequences]
         rows = list[IntArray]()
         for kinds, sequence in zip(symbols, self.sequences, strict=True):

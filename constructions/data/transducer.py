@@ -32,8 +32,8 @@ State = Any  # hashable
 
 @dataclass(frozen=True)
 class Situation:
-    """Before symbol `place` of the answer. known: the symbols at the known places of the sequence.
-    right: the correct next symbol. words: one or more inputs in this situation."""
+    """Before symbol `place` of the answer: known symbols by place, the right next one, and one
+    input or more."""
 
     place: int
     known: Mapping[int, int]
@@ -89,8 +89,7 @@ class Transducer:
 
     @cached_property
     def reached(self) -> tuple[Mapping[State, Word], ...]:
-        """For each step, and after the last, the states that can be reached, each with letters that
-        lead there."""
+        """For each step, and after the last, the states that can be reached, each with a word."""
         reached: list[dict[State, Word]] = [{self.start: ()}]
         for letters in self.letters:
             following = dict[State, Word]()
@@ -128,9 +127,8 @@ class Transducer:
     def situations(
         self, place: int, width: int | None, start: int = 0, stop: int | None = None
     ) -> Iterator[Situation]:
-        """The situations before symbol `place` of the answer, with `width` letters fixed; None: one
-        situation for each input, in which everything is fixed. start, stop: a range of their
-        numbers."""
+        """The situations numbered from start to stop before symbol `place` of the answer, with
+        `width` letters fixed; None: one for each input, in which everything is fixed."""
         window = self._window(place, width)
         first, letters = window.start, self.letters[window]
         rests = {tuple(some[k] for some in self.letters[window.stop :]) for k in (0, -1)}

@@ -16,8 +16,7 @@ _TOGETHER = 2**22  # entries of contexts in one product
 
 
 def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
-    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact. Only the
-    coordinates in which some column is nonzero are read."""
+    """The numerators of all contexts times integer columns (d, k): (T or 1, n, k), exact."""
     count, n, d = data.contexts.shape
     step, used = max(1, _TOGETHER // (n * d)), np.flatnonzero((columns != 0).any(axis=1))
     parts = []

@@ -17,8 +17,7 @@ from typing import Any
 
 
 class Hashed(tuple[Any, ...]):
-    """A tuple of Python integers, or of such tuples. Do not mix it with plain tuples in one set: an
-    equal plain tuple has another hash.
+    """A tuple of integers, or of such tuples. An equal plain tuple has another hash.
 
     >>> Hashed((1, 2)) in {Hashed((1, 2))}, hash(Hashed((2**61 - 1,))) == hash(Hashed((0,)))
     (True, False)
@@ -40,8 +39,8 @@ def distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def direction(vector: Sequence[int]) -> tuple[Hashed | None, int]:
-    """(primitive, scale) with vector = scale · primitive; its first nonzero entry is positive:
-    parallel vectors have one primitive. (None, 0) for the zero vector.
+    """(primitive, scale) with vector = scale · primitive; parallel vectors have one primitive.
+    (None, 0) for 0.
 
     >>> direction([0, -4, 6]), direction([0, 0])
     (((0, 2, -3), -2), (None, 0))

@@ -50,10 +50,7 @@ def _limbs(array: IntegerArray, size: int) -> FloatArray:
 
 
 def _from_limbs(limbs: IntArray, size: int) -> list[int]:
-    """The numbers Σ_k limbs[k]·2^(8·size·k), in order; the limbs (k, ...) are at most 2^53.
-
-    Each limb passes its carry on to the next one, so that bytes remain.
-    """
+    """The numbers Σ_k limbs[k]·2^(8·size·k), in order; the limbs (k, ...) are at most 2^53."""
     carry, low = np.zeros(limbs.shape[1:], dtype=np.int64), []
     for limb in limbs:
         low.append((limb + carry) & (256**size - 1))
@@ -101,9 +98,8 @@ def from_flint(matrix: fmpz_mat) -> IntegerArray:
 
 
 def null_relation(rows: fmpz_mat) -> list[int] | None:
-    """Integers c ≠ 0 with c·rows = 0, no common factor, the first nonzero one positive.
-
-    None if the rows are independent. (verify/ finds relations with its own code.)
+    """Integers c ≠ 0 with c·rows = 0, no common factor, the first nonzero one positive; None if
+    independent.
 
     >>> null_relation(fmpz_mat([[1, 2], [0, 1], [2, 0]])), null_relation(fmpz_mat([[1, 2]]))
     ([2, -4, -1], None)

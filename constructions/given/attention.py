@@ -54,8 +54,7 @@ class Shape:
 
     @property
     def free(self) -> int:
-        """The number of weights that a search changes: all, except the output [I_m; 0] if d_v ≥
-        m."""
+        """The number of weights that a search changes: the output is [I_m; 0] if d_v ≥ m."""
         return self.parameters if self.value_width < self.m else self.attention
 
     def split(self, weights: Array) -> tuple[Array, Array, Array, Array]:

@@ -92,8 +92,7 @@ class Law:
         )
 
     def fewest_heads(self, head_width: int, value_width: int) -> int | None:
-        """The least H for which no part has too many labels; None if no number of heads is
-        enough."""
+        """The least H for which no part has too many labels; None if no H is enough."""
         counts = [part.fewest_heads(size, head_width, value_width) for size, part in self.parts]
         known = [count for count in counts if count is not None]
         return max(known) if len(known) == len(counts) else None
@@ -123,8 +122,7 @@ def spans(data: Dataset) -> Spans:
 
 
 def span_of(rows: IntegerArray) -> int:
-    """The rank of integer rows, exact: computed modulo a prime if that is full, else from the Gram
-    matrix."""
+    """The rank of integer rows, exact: modulo a prime if that is full, else of the Gram matrix."""
     count, width = rows.shape
     for some in (rows[: 4 * width], rows):  # a few rows are usually enough
         if some.size == 0:

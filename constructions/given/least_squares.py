@@ -50,10 +50,8 @@ class DescentStep:
 
 @dataclass(frozen=True, repr=False)
 class Descent:
-    """weights: float64, numbered as `Shape` says, in the scale of the data. converged: whether the
-    largest error is at most the tolerance. error: the largest error of the unscaled labels. why:
-    the reason if the search did not converge.
-    """
+    """Weights in the scale of the data, numbered as `Shape` says; the largest error; and why the
+    search did not converge."""
 
     shape: Any
     weights: Array
@@ -131,8 +129,8 @@ def minimise(
     patience: int = _PATIENCE,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Minimum:
-    """Take Levenberg-Marquardt steps from x until the largest error is at most the
-    tolerance. errors: f(x), (N,); slopes: J(x), (N, P). Deterministic on one machine."""
+    """Levenberg-Marquardt from x until the largest of the errors f(x), (N,), is at most the
+    tolerance. Deterministic."""
     xp, level, steps, slow, why = array_namespace(x), 1.0, list[DescentStep](), 0, ""
     f = errors(x)
     squares, error = _measure(xp, f)
@@ -183,8 +181,8 @@ def start(shape: Shape, seed: int) -> FloatArray:
 
 
 def _factors(shape: Shape, E: float, e: float, y: float) -> FloatArray:
-    """The factors by which weights for the scaled data become weights for the data: 1/E for keys,
-    1/e for queries, y/E for values."""
+    """Factors from weights for the scaled data to those for the data: 1/E, 1/e for queries, y/E for
+    values."""
     factors = np.ones(shape.parameters)
     keys, queries, values, _ = shape.split(factors)  # views
     keys[:], queries[:], values[:] = 1 / E, 1 / e, y / E

@@ -74,10 +74,8 @@ def search(
     xp: Any = np,
     **limits: Any,
 ) -> Descent:
-    """`descend`, from the start above if the layer is of that kind.
-
-    Shapes and limits are those of `descend`; the arrays are NumPy's. xp: the library of the steps.
-    """
+    """`descend`, from the start above if the layer is of that kind; on NumPy arrays, with the steps
+    by `xp`."""
     widths = shape.head_width, shape.value_width, shape.m
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
     if times is None and turns and widths == (1, 1, 1):
@@ -153,8 +151,7 @@ def one_head(
 
 
 def crossings(heights: FloatArray) -> FloatArray:
-    """The zeros of a function on the grid, by its chords; if there are none, the point nearest to
-    0."""
+    """The zeros of a function on the grid, by its chords; or the point nearest to 0."""
     left, right = heights[:-1], heights[1:]
     at = np.nonzero(left * right < 0)[0]
     if len(at) == 0:

@@ -53,8 +53,7 @@ Form = dict[str, Any]  # coefficients of previous units by name; "1" is the cons
 
 @dataclass(frozen=True, kw_only=True)
 class BitsNetwork(LineNetwork):
-    """groups: the places on the line where each begins, and where the last one ends.
-    position_bits: B. label_bits: β."""
+    """The network, the places on the line where its groups begin or end, and B and β."""
 
     groups: tuple[int, ...]
     position_bits: int
@@ -62,8 +61,8 @@ class BitsNetwork(LineNetwork):
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
-    """A deep, narrow ReLU network: exact. Raises HypothesisFails for equal inputs with different
-    labels.
+    """A deep, narrow ReLU network. Exact. Raises HypothesisFails unless labels are a function of
+    inputs.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2], [7]], ["1/2", 3, -5, 0])
     >>> build(data).network.outputs(data).entries()

@@ -156,8 +156,7 @@ class Attention(Block):
     def features(
         self, states: States, weights: Sequence[Rows] | None = None, *, of_values: bool = False
     ) -> list[Any]:
-        """The weighted means of the tokens, or of their values, for each head, with a row for each
-        query."""
+        """The weighted means of the tokens, or of their values, by head; a row for each query."""
         features, on = [], states.arithmetic
         weights = self.weights(states) if weights is None else weights
         for head, rows in zip(self.heads, weights, strict=True):
@@ -189,14 +188,12 @@ class Attention(Block):
         return sum(others, first)
 
     def _scores(self, head: int, on: Arithmetic) -> Callable[[Any, Any, bool], Rows]:
-        """A function of queries and their context that gives the logits before the mask, a row for
-        each query."""
+        """A function of queries and context: the logits before the mask, a row for each query."""
         query, key = (on.matrix(x) for x in (self.heads[head].query, self.heads[head].key))
         return lambda queries, context, _: self._products(queries, query, key, context, on).tolist()
 
     def _products(self, queries: Any, query: Any, key: Any, context: Any, on: Arithmetic) -> Any:
-        """queries·query·keyᵀ·contextᵀ over the root, from the side that has fewer rows if that is
-        cheapest."""
+        """queries·query·keyᵀ·contextᵀ over the root, in the order of the arithmetic."""
         require_width("query", query, queries)
         require_width("key", key, context)
         asked, keys = queries * query, context

@@ -33,8 +33,8 @@ from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, pla
 
 
 def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
-    """2(m + 1) ReLUs for each plane, and a readout: exact. Raises HypothesisFails for equal inputs
-    with different labels.
+    """2(m + 1) ReLUs for each plane. Exact. Raises HypothesisFails unless labels are a function of
+    inputs.
 
     >>> data = Dataset.of([[0, 0]], [[1, 0], [0, 2], [3, 1], [4, 4]], [0, 5, -1, "1/2"])
     >>> network = build(data).network

@@ -115,8 +115,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LineNetwork:
-    """A network that reads labels off positions on a line. front: the number of blocks before the
-    projection."""
+    """A network that reads labels off a line, whose projection follows `front` other blocks."""
 
     network: Network
     line: Line

@@ -102,9 +102,8 @@ class Network:
             return last.queries
 
     def apply(self, data: Dataset) -> Dataset:
-        """The data that a layer after this network sees: its tokens and queries, exact, with the
-        same labels. Raises Inexact; InputError for shapes, or if tokens and queries differ in
-        width."""
+        """The data that a layer after this network sees, exact, with the same labels. Raises
+        Inexact; InputError for shapes, or if tokens and queries differ in width."""
         *_, last = self.states(data)
         contexts = [context.tolist() for context in last.contexts]
         return Dataset.of(
@@ -125,9 +124,8 @@ class Network:
 
     @property
     def stored(self) -> int:
-        """The number of entries of all different matrices, including zeros. Tied weights are
-        matrices that are equal, or equal when one is transposed: they count once. Matrices of
-        zeros, such as the bias of a map without bias, are not counted."""
+        """The number of entries of all different matrices, zeros included. Equal matrices,
+        transposed or not, are tied and count once; those of zeros do not count."""
         matrices = [m for block in self.blocks for m in block.matrices if any(m.entries())]
         both = ([m.tolist(), m.transpose().tolist()] for m in matrices)
         different = {tuple(map(tuple, min(pair))) for pair in both}

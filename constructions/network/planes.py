@@ -46,10 +46,8 @@ class Plane:
 
 @dataclass(frozen=True)
 class PlaneNetwork:
-    """A network with a few hidden units for each plane.
-
-    fewest: the number of planes in general position, with p inputs on each.
-    """
+    """A network with a few hidden units for each plane; `fewest` planes are enough in general
+    position."""
 
     network: Network
     inputs: Inputs

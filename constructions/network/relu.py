@@ -29,8 +29,8 @@ Numbers = Sequence[fmpq]
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
-    """A position, K ReLUs and a readout: exact. Raises HypothesisFails for equal inputs with
-    different labels.
+    """A position, K ReLUs, a readout. Exact. Raises HypothesisFails unless labels are a function of
+    inputs.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2]], ["1/2", 3, -5])
     >>> build(data).network.outputs(data).entries()
@@ -51,9 +51,7 @@ def rise(positions: Numbers, heights: Sequence[Numbers]) -> tuple[Numbers, list[
 
 
 def hinges(points: Numbers, heights: Sequence[Numbers]) -> list[list[fmpq]]:
-    """c_0, ..., c_(k-1) for k + 1 points, each a list with one number for each function.
-
-    heights: the values of all functions at each point.
+    """c_0, ..., c_(k-1) for k + 1 points, from the values of all functions at each point.
 
     >>> hinges([fmpq(0), fmpq(1), fmpq(3)], [[fmpq(5)], [fmpq(7)], [fmpq(7)]])
     [[2], [-2]]

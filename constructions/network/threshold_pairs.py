@@ -25,8 +25,8 @@ from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, pla
 
 
 def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
-    """Two threshold units for each plane, and a readout: exact. Raises HypothesisFails for equal
-    inputs with different labels.
+    """Two thresholds for each plane. Exact. Raises HypothesisFails unless labels are a function of
+    inputs.
 
     >>> data = Dataset.of([[0]], [[1], [2], [3], [4]], [0, 5, 0, "1/2"])
     >>> network = build(data).network

@@ -58,8 +58,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class PaperDraft:
-    """A complete head: w_t (coordinates), the direction and its c, targets, logits, features, and
-    pivots (columns of its block)."""
+    """A complete head: w_t in coordinates, the direction with its c, and the resulting features."""
 
     duals: list[Dual]
     steering: list[IntegerArray]
@@ -237,8 +236,7 @@ class PaperBuilder:
     def _values_of_c(
         self, direction: Direction | None, finite: IntegerArray, targets: IntArray
     ) -> Iterable[int | None]:
-        """Step 8: values of c to try, from the least at which every target row leads by a bit, or
-        saturates to the bits requested."""
+        """Step 8: the values of c to try, from the least at which all targets lead or saturate."""
         if direction is None:
             return [None]
         earlier = self.placed.rows

@@ -46,7 +46,7 @@ from attncert.constructions.progress import Progress, silent
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PaperHead(SteeringHead):
     """The choices for one head: the duals ê_t and the steering vectors w_t of its group (d×1 over
-    ℚ). The first head has no selector, separator and c."""
+    ℚ)."""
 
     duals: tuple[fmpq_mat, ...]
     steering: tuple[fmpq_mat, ...]

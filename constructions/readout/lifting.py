@@ -93,10 +93,8 @@ def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -
 
 
 def _lift(digits: DigitArray, system: System) -> bool:
-    """Fill `digits` (K, T) with the next K digits of x; the state in `system` is updated in place.
-
-    False if a carry did not fit its limbs: then the digits are not valid.
-    """
+    """Fill `digits` (K, T) with the next K digits of x, and update the system; False if a carry did
+    not fit."""
     from attncert.constructions.readout.lifting_compiled import carry, solve
 
     count, n, d = system.contexts.shape
@@ -124,10 +122,7 @@ def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
 
 
 def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions | None:
-    """x = D·x / D if the numerators are so short that they solve the system: proved by size.
-
-    They have about as many bits as D, so fewer digits may suffice.
-    """
+    """x = D·x / D if the numerators are so short that they solve the system: proved by size."""
     enough = (denominator.bit_length() + beyond + _MARGIN) // (LIMB - 1)
     used = digits[: min(len(digits), enough + enough // 16)]
     modulus = mpz(PRIME) ** len(used)

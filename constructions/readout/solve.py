@@ -35,10 +35,8 @@ LIFTING_WORK = 2 * 10**11
 
 @dataclass(frozen=True)
 class PivotSystem:
-    """Z[:, C] with every row multiplied by a positive integer: `matrix` = diag(scale)·Z[:, C].
-
-    columns: (head, column) of each of the T pivots.
-    """
+    """Z[:, C] with rows scaled to integers, `matrix` = diag(scale)·Z[:, C]; (head, column) of each
+    pivot."""
 
     matrix: fmpz_mat
     scale: tuple[int, ...]

@@ -152,8 +152,7 @@ class QuerySpans:
 
 
 def _modulo(rows: IntArray, row: IntArray) -> IntArray:
-    """The residues mod _P of these rows minus multiples of a nonzero row, so that they are 0 at its
-    largest entry."""
+    """These rows mod _P minus multiples of a nonzero row, so that they are 0 at its largest one."""
     column = int(row.argmax())
     unit = row * pow(int(row[column]), -1, _P) % _P
     reduced: IntArray = (rows - rows[:, column, None] * unit) % _P
@@ -185,8 +184,7 @@ def _greedy(
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
-    """A zero query or two parallel queries: then in any grouping a group is dependent or spans
-    both."""
+    """A zero query or two parallel ones: in any grouping a group is dependent or spans both."""
     first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         primitive, _ = direction(row)
@@ -206,10 +204,8 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
 
 
 def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
-    """Earlier examples that may lie in the span of the group's queries; None: dependent mod p.
-
-    queries: all as residues mod p = PRIMES_21[0].
-    """
+    """Earlier examples that may lie in the span of the group, from all queries mod PRIMES_21[0];
+    None: dependent mod p."""
     outside = outside_span(queries, group, np.random.default_rng(0))
     if outside is None:
         return None

@@ -59,8 +59,7 @@ class Span:
         self._basis = np.zeros((0, d))
 
     def beyond(self, rows: Block) -> Block:
-        """The component of each row (k, d) outside the span; it is 0 mod p if the row lies in
-        it."""
+        """The component of each row (k, d) outside the span; 0 mod p if the row is in it."""
         known = matmul_mod(rows.mod[:, self._pivots], self._echelon, self.prime)
         guide = rows.float
         with np.errstate(all="ignore"):
@@ -125,10 +124,8 @@ class Placement:
         return self._difference(targets, eliminators, placed)
 
     def remainder(self, examples: list[int], block: Block) -> Block:
-        """The residuals of these examples for a new head with features `block` (T, d): (g, d).
-
-        The same as `residual`, computed from L[S]⁻¹ X_S: fast for many examples.
-        """
+        """The residuals (g, d) for a new head with features `block` (T, d): `residual` for many
+        examples."""
         placed = slice(len(self.rows))
         upper = self._product(self._inverse[placed, placed], block[self.rows])
         return self._difference(block[examples], self._left[examples, placed], upper)
@@ -136,8 +133,7 @@ class Placement:
     def pivots(
         self, group: list[int], block: Block, eliminators: Block | None = None
     ) -> list[int] | None:
-        """Columns of the new block (T, d) that make the group's residuals invertible; None if none
-        do."""
+        """Columns of the new block (T, d) at which the group's residuals are invertible, if any."""
         if eliminators is None:
             rest = self.remainder(group, block)
         else:

@@ -95,8 +95,8 @@ def separators(
 
 
 def apart(context_images: IntegerArray, rng: np.random.Generator) -> IntArray:
-    """Coefficients (P, k) of vectors u that give different entries of E_t u to different rows of
-    E_t, for all t; at least one. Rows may be repeated."""
+    """Coefficients (P, k) of vectors u that give different rows of E_t different entries of E_t u,
+    for all t."""
     k = context_images.shape[-1]
     between = [
         [x - y for x, y in zip(row, other, strict=True)]
@@ -212,8 +212,7 @@ def _pool(
 
 
 def _accepted(batch: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
-    """Indices of the accepted combinations. Each step tests the rest on twice as many examples, so
-    that most of those that fail are dropped early."""
+    """Indices of the accepted combinations. Each step tests the rest on twice as many examples."""
     alive, start, step = np.arange(len(batch)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))

@@ -63,8 +63,7 @@ def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, A
 
 
 def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
-    """Arrays of bfloat16, which NumPy lacks: the upper half of a float32. The file was validated
-    before; its header gives the offsets."""
+    """Arrays of bfloat16, the upper half of a float32, from a file that was validated before."""
     if not names:
         return {}
     with open(path, "rb") as file:
@@ -80,8 +79,7 @@ def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
 
 
 def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
-    """Some tensors of a file, read by PyTorch (extra `torch`); nothing in the file is run. Raises
-    InputError."""
+    """Some tensors of a file, read by PyTorch; nothing in the file is run. Raises InputError."""
     try:
         import torch
     except ImportError:

@@ -99,7 +99,7 @@ def of_state(
     source: str,
     selection: Selection,
 ) -> StoredLayer:
-    """The selected layer. read: returns the arrays that a choice among all names picks. Raises
+    """The selected layer. `read` returns the arrays that are chosen among all names. Raises
     InputError."""
     selected: list[Place | None] = []
 
@@ -148,8 +148,7 @@ def _with_dot(prefix: str) -> str:
 
 
 def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
-    """The config.json beside a model's weights; None if there is none, or it names no type. Raises
-    InputError."""
+    """The config.json beside a model's weights, if it names a type. Raises InputError."""
     if str(source) in ("", "-") or not (path := Path(source).with_name("config.json")).is_file():
         return None
     config = loading.read_source(path, {"json": _json}, "the configuration of a model")

@@ -28,10 +28,8 @@ _OF_PARTS = (
 
 @dataclass(frozen=True)
 class ModelType:
-    """names: values of `model_type` in config.json. divided: the option without which logits are
-    not divided; "no": they never are. plain: further options that change attention, and the values
-    at which they do not.
-    """
+    """divided: the option without which logits are not divided; "no": they never are. plain:
+    further options that change attention, and the values at which they do not."""
 
     names: tuple[str, ...]
     divided: str = ""

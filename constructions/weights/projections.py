@@ -36,9 +36,8 @@ def of_projections(
     *,
     key_bias: bool = False,
 ) -> StoredLayer:
-    """The layer at this place. arrays: keys are full names. heads: H. key_bias: whether the row
-    below K is b_K, as it must be if softmax does not cancel it: with rotation, norms or a cap.
-    Raises InputError."""
+    """The layer at this place. key_bias: whether the row below K is b_K, as it must be if softmax
+    does not cancel it: with rotation, norms or a cap. Raises InputError."""
     naming, at = place.naming, place.prefix
     exact = {key: ExactArray.of(x, key) for key, x in arrays.items()}
     if naming.stacked:

@@ -81,9 +81,8 @@ class Recording:
         return replace(self, labels=judged.labels)
 
     def save(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Write an .npz for `attncert layer`, and beside it NAME.mask.npz for --mask, with the mask
-        and the outputs, which the layer as read must reproduce. Raises InputError, for instance for
-        labels that no float64 holds."""
+        """Write an .npz for `attncert layer`, and NAME.mask.npz for --mask, with the mask and the
+        outputs, which the layer as read must reproduce. Raises InputError."""
         path = Path(path)
         if path.suffix != ".npz":
             raise InputError("path", "one that ends in .npz", path)
@@ -163,8 +162,7 @@ def record(
 
 @contextmanager
 def _every_module_called() -> Iterator[None]:
-    """Switch off PyTorch's fast path of encoders, which bypasses their modules and turns padded
-    batches into nested tensors."""
+    """Switch off PyTorch's fast path, which bypasses modules and nests padded batches."""
     mha = getattr(getattr(sys.modules.get("torch"), "backends", None), "mha", None)
     if mha is None:
         yield
@@ -219,8 +217,7 @@ class _Pass:
         return (any(words) and not masked) if words else self.usual
 
     def finish(self, mask: BoolArray | None, stated: Any = None) -> None:
-        """Record the examples. mask: (B or 1, L or 1, S), True if a row is seen. stated: whether
-        this pass is causal."""
+        """Record the examples. mask: (B or 1, L or 1, S), True if a row is seen."""
         if getattr(self.module, "training", False):
             must = "in eval mode while it is recorded: dropout is not part of a layer"
             raise InputError("the model", must, "in training mode")

@@ -59,10 +59,8 @@ class StoredLayer:
         object.__setattr__(self, "prefix", safe_name(self.prefix, "", _MOST_PREFIX))
 
     def on(self, data: Dataset) -> Dataset:
-        """The data that `layer` takes: with biases ([E 1], [e 1], y - b_O), else the same.
-
-        Raises InputError if the widths differ.
-        """
+        """The data for `layer`, with biases ([E 1], [e 1], y - b_O). Raises InputError for other
+        widths."""
         self._require_widths(data)
         if not self.biased:
             return data
@@ -76,8 +74,7 @@ class StoredLayer:
         )  # fmt: skip
 
     def with_biases(self, block: Block) -> list[Block]:
-        """The block of this layer, on vectors without the 1: a block before it appends the 1, and
-        one after it adds b_O."""
+        """The block of this layer between one that appends the 1 and one that adds b_O."""
         blocks = [block]
         if self.biased:
             d = int(self.layer.heads[0].key.nrows()) - 1

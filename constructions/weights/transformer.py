@@ -39,8 +39,8 @@ from attncert.constructions.weights.projections import of_projections
 
 @dataclass(frozen=True)
 class Transformer:
-    """arrays: the arrays of a model or a part of it, below one prefix. used: the names of those
-    read. Arithmetic: exact. Raises InputError for an array that is missing, or not understood."""
+    """The arrays of a model or a part of it, with the names of those read. Exact. Raises InputError
+    for an array that is missing, or not understood."""
 
     design: Design
     parts: Library

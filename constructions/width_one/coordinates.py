@@ -85,8 +85,7 @@ class GroupQueries:
         return [abs(int(self._square.det()))] * len(self._rows)
 
     def solve(self, multiples: Sequence[int]) -> IntegerArray:
-        """An integer vector y with R y = (multiples[t]·f_t)_t, reduced to be short on the other
-        queries if the group has a reducer."""
+        """An integer y with R y = (multiples[t]·f_t)_t, short on the other queries if reduced."""
         if self._solver is not None:
             b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
             return self._reducer(self._solver.solve(narrow(b, (len(b),))))

@@ -80,10 +80,8 @@ class WidthOneBuilder:
         self.placed = Placement(data.T, prime)
 
     def add(self, group: Sequence[int], short: bool = False) -> WidthOneDraft:
-        """The proof's head for this group (the shortest of a few); the group is placed by it.
-
-        short: in a large layer, first try a head with only v1. Raises UnluckyPrime.
-        """
+        """The proof's head for this group, which is then placed. short: in a large layer, heads
+        with only v1 are tried first. Raises UnluckyPrime."""
         solver = GroupQueries(self.query_coordinates.images, group, self.prime, self.seed)
         eliminators = self.placed.eliminators(list(group))  # these are the same in every draft
         best: WidthOneDraft | None = None
@@ -155,10 +153,8 @@ class WidthOneBuilder:
         u: IntArray,
         v0: IntegerArray | None,
     ) -> WidthOneDraft:
-        """Steps 3 to 6 of docs/width-one.md: the α, v1, and the smallest c that places the group.
-
-        Raises UnluckyPrime.
-        """
+        """Steps 3 to 6 of docs/width-one.md: α, v1, and the smallest c that serves. Raises
+        UnluckyPrime."""
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]
         lead = targets = None

@@ -140,8 +140,7 @@ def build(
 def proof_heads(
     builder: WidthOneBuilder, groups: Groups, progress: Progress, short: bool = False
 ) -> list[WidthOneHead]:
-    """The proof's heads for these groups, which meet the partition condition. short: in a large
-    layer, short heads instead if they place a group."""
+    """The proof's heads for these groups, or in a large layer short ones that place a group."""
     chosen: list[WidthOneHead] = []
     for group in groups:
         earlier = tuple(builder.placed.rows)
@@ -205,8 +204,8 @@ def record(
 
 
 def _least_lead(rows: IntegerArray, products: IntegerArray, targets: IntegerArray) -> int | None:
-    """The least product·(entry at the target - another, different entry) over the rows (N, n), or
-    one row for all; None if all entries of each row are equal."""
+    """The least product·(entry at the target - another, different entry) over the rows (N or 1, n),
+    or None."""
     rows = np.broadcast_to(rows, (len(targets), rows.shape[1]))
     steps = integers.subtract(np.take_along_axis(rows, targets[:, None], axis=1), rows)
     leads = integers.multiply(products[:, None], steps)[steps != 0]

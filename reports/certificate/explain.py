@@ -111,8 +111,8 @@ def explain(
 def _with_data(
     content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The certificate with its data, even if they are in a file beside it; and the verdict "wrong"
-    if that file is not the one that it names. Raises Rejected."""
+    """The certificate with the data of a file beside it, or the verdict "wrong" of another file.
+    Raises Rejected."""
     if not content["data_file"]:
         return content, None
     try:

@@ -76,8 +76,7 @@ def _sentence(examined: Examination) -> str:
 
 
 def _outcome(proof: Answer) -> str:
-    """The standing in one word, with the claim and its margin or error if the claim is not
-    equality."""
+    """The standing in one word, with the claim and its margin or error unless it is equality."""
     word = _WORDS.get(proof.standing, proof.standing.value)
     if proof.conclusion == ids.MEMORIZATION:
         return word

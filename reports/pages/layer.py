@@ -102,8 +102,7 @@ def _sigma(audit: LayerAudit) -> str:
 
 
 def saturation(audit: LayerAudit) -> FloatArray:
-    """-log2 of the attention outside the largest weight, from the midpoint of its enclosure:
-    heads × examples."""
+    """-log2 of the attention outside the largest weight, at the midpoint: heads × examples."""
     return np.array([[_bits(off_peak) for off_peak in row] for row in audit.off_peak])
 
 

@@ -98,8 +98,7 @@ def _wrapped(label: str) -> list[str]:
 
 
 def _path(points: Sequence[Point]) -> str:
-    """The line runs down from box to box, straight through the rows that it passes, and bends only
-    between rows."""
+    """The line runs down from box to box, and bends only between rows."""
     half = _BOX[1] / 2
     x0, y0 = points[0][0], points[0][1] + half
     path = f"M{x0:g},{y0:g}"

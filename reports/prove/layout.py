@@ -49,8 +49,7 @@ def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[P
 
 
 def _row_of(boxes: int, edges: Sequence[Edge]) -> dict[int, int]:
-    """The row of each box, below its premises. If bundling makes a cycle, its last edge is left
-    out."""
+    """The row of each box, below its premises; the last edge of a cycle is left out."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(boxes))
     for a, b in edges:

@@ -41,8 +41,7 @@ def not_proved(proof: Answer) -> list[Claim]:
 
 
 def worst_earlier(heads: Sequence[HeadSummary]) -> list[float | None]:
-    """For each head the largest log2(1 - p_max) over the examples of earlier groups; None if it has
-    none."""
+    """For each head the largest log2(1 - p_max) over examples of earlier groups, if any."""
     earlier: list[int] = []
     out: list[float | None] = []
     for head in heads:
@@ -60,8 +59,7 @@ def certificate_sha256(proof: Answer) -> str | None:
 
 
 def _heads(proof: Proof) -> list[dict[str, Any]]:
-    """Each head's numbers, with rounded floats. The numbers for every example are left out if there
-    are many: their number grows with the square of the number of heads."""
+    """Each head's numbers, with rounded floats; those of each example only if there are few."""
     of_examples = sum(len(head.log2_off_peak) for head in proof.heads) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):

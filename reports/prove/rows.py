@@ -124,8 +124,7 @@ HEAD_COLUMNS = (
 
 
 def heads(proof: Proof) -> tuple[Row, list[Row]]:
-    """The columns that have entries, and a row for each head; if there are many heads, only for the
-    first and the last."""
+    """The columns that have entries, and a row for each head; of many heads the first and last."""
     standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace).items()}
     table: list[Row] = []
     for k, (head, worst) in enumerate(zip(proof.heads, worst_earlier(proof.heads), strict=True), 1):
@@ -142,8 +141,7 @@ def heads(proof: Proof) -> tuple[Row, list[Row]]:
 
 
 def gaps(proof: Answer) -> list[Row]:
-    """The name, statement, level and reason of everything that is not proved. Steps of
-    several heads with the same gap are one row."""
+    """Everything that is not proved; a gap of the same step of several heads is one row."""
     lines: dict[tuple[object, ...], list[Claim]] = {}
     for c in not_proved(proof):
         head = head_and_step(c.id)
@@ -207,8 +205,7 @@ def _finding(claim: Claim) -> str:
 
 
 def _where_used(proof: Answer, claim: Claim) -> str:
-    """The steps that name the claim in `uses`, by strength, then the others that rest on it
-    directly."""
+    """The steps that name the claim in `uses`, by strength, then the others that rest on it."""
     short = hypothesis_name(claim.id) or ""
     by_strength: dict[str, list[ClaimId]] = {}
     for other in proof.trace:

@@ -21,8 +21,7 @@ AT_ONCE = 2**18  # numbers in the tokens of all inputs of one evaluation
 
 
 class Balls(NamedTuple):
-    """All numbers within a radius of a centre, entry by entry. The first dimension is that of the
-    boxes."""
+    """Numbers within a radius of a centre, entry by entry; the first dimension is of the boxes."""
 
     centre: FloatArray
     radius: FloatArray

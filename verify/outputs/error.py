@@ -193,8 +193,8 @@ def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
 
 
 def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
-    """The bounds of a certificate, if the outputs satisfy the limit: none for equality if that is
-    exact; otherwise the least margin or the largest error, in few digits."""
+    """The bounds of a certificate if the limit holds: none for exact equality, else the least
+    margin or the largest error, in few digits."""
     exact, high = error.level is Level.PROVED, error.numbers["error"][1]
     if exact and high == "0" and limit.margin is None:
         return {}

@@ -17,8 +17,7 @@ _MOST_BITS = 1024  # precision of balls that are compared with labels
 
 
 def distinct_inputs(data: Dataset) -> Claim:
-    """Equal examples have equal labels; otherwise no function has these labels. All are
-    compared."""
+    """Equal examples have equal labels; otherwise no function has these labels."""
     examples = [
         repr((query, 0 if data.shared else data.rows(t).strings()))
         for t, query in enumerate(data.queries.strings())
@@ -71,8 +70,7 @@ def price(data: Dataset, network: Network) -> Claim:
 def refusal(
     data: Dataset, title: str, failure: HypothesisFails, known: Sequence[Claim]
 ) -> list[Claim]:
-    """The claims if nothing was built; the conclusion is refuted if no function has these labels.
-    known: the claims of the hypotheses."""
+    """The claims if nothing was built. The last is refuted if no function has these labels."""
     distinct = distinct_inputs(data)
     reason = {"reason": failure.reason, **failure.witness}
     if not distinct.level.holds:

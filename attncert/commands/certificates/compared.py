@@ -53,8 +53,7 @@ class _Apart(Exception):
 
 
 def compared(folder: Path, limit_seconds: float) -> Compared:
-    """Compare the checker and the report beside a certificate that holds, if the folder has them.
-    Raises InputError."""
+    """Compare the checker and the report beside a certificate that holds. Raises InputError."""
     with path_errors(str(folder), "a folder that can be read", folder):
         there = [name for name in ("checker", PAGE) if os.path.lexists(folder / name)]
         certificate = json.loads((folder / "certificate.json").read_bytes())

@@ -45,8 +45,7 @@ def explain(
 
 
 def _data(path: str) -> Dataset | None:
-    """The data set in this file: bundled, an archive, or an object with contexts or sequences. None
-    for any other file, which should be a certificate."""
+    """The data set in this file; None for any other file, which should be a certificate."""
     from attncert.constructions.data.loading import (
         MAX_JSON_BYTES,
         bundled,
