@@ -86,6 +86,11 @@ def test_decimals_are_what_is_written_and_long_integers_exact() -> None:
 # --- refused: JSON -------------------------------------------------------------------------------
 
 
+def with_last(number: bytes) -> bytes:
+    """A valid text with this number as its last query's last."""
+    return json_text().replace(b"[3, 4]", b"[3, " + number + b"]")
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -100,58 +105,19 @@ def test_decimals_are_what_is_written_and_long_integers_exact() -> None:
         (b"null", "data: must be an object with contexts, queries and labels, not null"),
         (b"NaN", "data: must be an object with contexts, queries and labels, not 'NaN'"),
         (b"{}", "data: must be made of contexts, queries and labels, not without 'contexts'"),
-        (
-            json_text(weights=1),
-            "data: must be made of contexts, queries and labels, not with 'weights'",
-        ),
-        (
-            b'{"labels": 1, "labels": 2}',
-            "data: must be JSON with each key once, not with 'labels' twice",
-        ),
-        (
-            b'{"name": {"a": 1, "a": 2}}',
-            "data: must be JSON with each key once, not with 'a' twice",
-        ),
+        (json_text(weights=1), "made of contexts, queries and labels, not with 'weights'"),
+        (b'{"labels": 1, "labels": 2}', "JSON with each key once, not with 'labels' twice"),
+        (b'{"name": {"a": 1, "a": 2}}', "JSON with each key once, not with 'a' twice"),
         (b"[" * 200_000, "data: must be JSON nested at most 8 deep, not deeper"),
-        (b'{"a":' * 200_000, "data: must be JSON nested at most 8 deep, not deeper"),
-        (
-            json_text(labels=[[[[[[[[[1]]]]]]]]]),
-            "labels: must be nested at most 8 deep, not deeper",
-        ),
+        (json_text(labels=[[[[[[[[[1]]]]]]]]]), "labels: must be nested at most 8 deep, not deep"),
         (json_text(name=5), "name: must be a string, not an integer"),
-        (json_text(name=None), "name: must be a string, not null"),
         (json_text(labels=[1, True]), f"labels[1]: must be {A_NUMBER}, not true"),
         (json_text(labels=[1, float("nan")]), f"labels[1]: must be {A_NUMBER}, not 'NaN'"),
-        (json_text(labels=[1, -float("inf")]), f"labels[1]: must be {A_NUMBER}, not '-Infinity'"),
-        (
-            json_text().replace(b"[3, 4]", b"[3, -1e4301]"),
-            f"queries[1][1]: must be {A_NUMBER}, not -1E+4301",
-        ),
-        (
-            json_text().replace(b"[3, 4]", b"[3, 1e-999999999]"),
-            f"queries[1][1]: must be {A_NUMBER}, not 1E-999999999",
-        ),
-        (
-            json_text().replace(b"[3, 4]", b"[3, 1e99999999999999999999]"),
-            f"queries[1][1]: must be {A_NUMBER}, not '1e99999999999999999999'",
-        ),
-        (
-            json_text(labels=[10**4299, 0]).replace(b"0, 0]}", b"00, 0]}"),
-            "labels[0]: must be a number of at most 4300 digits, not '1000",
-        ),
-        (
-            json_text().replace(b"[3, 4]", b"[3, 0." + b"1" * 10**6 + b"]"),
-            "queries[1][1]: must be a number of at most 4300 digits, not '0.111",
-        ),
-        (
-            json_text(contexts=[[1, 0], [0]]),
-            "contexts[1]: must be a list of 2, like contexts[0], not a list of 1",
-        ),
-        (json_text(labels=[1]), "labels: must be one for each of the 2 queries, not 1 of them"),
-        (
-            json_text(queries=[["1/" + "9" * 4300, f"1/{k}" + "7" * 4290] for k in range(1, 100)]),
-            "queries: must be numbers with a common denominator of at most 262144 bits, not ",
-        ),
+        (with_last(b"-1e4301"), f"queries[1][1]: must be {A_NUMBER}, not -1E+4301"),
+        (with_last(b"1e-999999999"), f"queries[1][1]: must be {A_NUMBER}, not 1E-999999999"),
+        (with_last(b"1e" + b"9" * 20), f"queries[1][1]: must be {A_NUMBER}, not '1e9999"),
+        (with_last(b"1" + b"0" * 4300), "queries[1][1]: must be a number of at most 4300 digits"),
+        (with_last(b"0." + b"1" * 10**6), "queries[1][1]: must be a number of at most 4300 digits"),
     ],
 )
 def test_bad_json_is_refused_in_one_line(text: bytes, line: str) -> None:

@@ -59,14 +59,8 @@ def test_pickles_are_not_run() -> None:
     ("changes", "line"),
     [
         ({"labels": [1.0, np.nan]}, f"labels[1]: must be {A_NUMBER}, not nan"),
-        ({"labels": [1.0, np.inf]}, f"labels[1]: must be {A_NUMBER}, not inf"),
         ({"labels": 5}, "labels: must be (T,) or (T, m) numbers, no size 0, not ()"),
-        ({"queries": np.zeros((0, 2))}, "queries: must be (T, d) numbers, no size 0, not (0, 2)"),
-        ({"labels": [1, 2, 3]}, "labels: must be one for each of the 2 queries, not 3 of them"),
-        (
-            {"more": [1]},
-            "data: must be made of contexts, queries and labels, not with 'more'",
-        ),
+        ({"more": [1]}, "data: must be made of contexts, queries and labels, not with 'more'"),
     ],
 )
 def test_bad_arrays_are_refused_in_one_line(changes: dict[str, Any], line: str) -> None:
@@ -84,27 +78,12 @@ NO_HEADER = f"data: must be {NPZ}, not unreadable (labels has no header as numpy
             {"queries": member(f"({BILLION}, 1)"), "labels": member(f"({BILLION},)")},
             "queries: must be at most 1000000 examples, not 1000000000",
         ),
-        (
-            {"queries": member(f"({BILLION}, 1)")},
-            "labels: must be one for each of the 1000000000 queries, not 1 of them",
-        ),
-        (
-            {"contexts": member(f"({BILLION}, 1)")},
-            "data: must be arrays of at most 2147483648 bytes, not 8000000016",
-        ),
-        (
-            {"contexts": member(f"({'9' * 400}, 1)")},
-            "data: must be arrays of at most 2147483648 bytes, not an integer of 1332 bits",
-        ),
-        (
-            {"contexts": member("(100000000, 1)", "|i1")},
-            f"data: must be {NPZ}, not unreadable (the size of contexts does not match its shape)",
-        ),
+        ({"queries": member(f"({BILLION}, 1)")}, "one for each of the 1000000000 queries, not 1"),
+        ({"contexts": member(f"({BILLION}, 1)")}, "of at most 2147483648 bytes, not 8000000016"),
+        ({"contexts": member(f"({'9' * 400}, 1)")}, "bytes, not an integer of 1332 bits"),
+        ({"contexts": member("(100000000, 1)", "|i1")}, "(the size of contexts does not match"),
         ({"labels": member("(1,)")}, "(the size of labels does not match its shape)"),
-        (
-            {"labels": member("(1,)", body=b"\0" * 9)},
-            "(the size of labels does not match its shape)",
-        ),
+        ({"labels": member("(1,)", body=b"\0" * 9)}, "(the size of labels does not match its"),
         ({"labels": member("(1 2,)", body=b"\0" * 8)}, NO_HEADER),
         ({"labels": member("(,1)", body=b"\0" * 8)}, NO_HEADER),
         ({"labels": member("(-1,)")}, NO_HEADER),
