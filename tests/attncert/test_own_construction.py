@@ -137,9 +137,7 @@ def spoilt(change: Callable[[Head], Head]) -> Any:
 
 
 DEFECTS: dict[str, Callable[[Head], Head]] = {
-    "v_t is not orthogonal to its query": lambda h: replace(
-        h, query=h.query + fmpq_mat([[2], [0]])
-    ),
+    "v_t is not orthogonal to its query": lambda h: replace(h, query=fmpq_mat([[0], [1]])),
     "v_t of another example": lambda h: replace(h, query=fmpq_mat([[-2], [1]])),
     "u marks both tokens": lambda h: replace(h, key=h.key + fmpq_mat([[0], [1]])),
     "u marks the other token": lambda h: replace(h, key=fmpq_mat([[0], [1]])),
@@ -299,9 +297,7 @@ def test_a_false_hypothesis_that_no_step_uses_is_said() -> None:
 
 def test_the_one_width_of_heads_may_be_named() -> None:
     assert prove(TINY, Prove("width-one", head_width=1)).exit_status == 0
-    with pytest.raises(
-        InputError, match="head_width: must be left out with construction width-one"
-    ):
+    with pytest.raises(InputError, match="head_width: must be left out with construction width-o"):
         prove(TINY, Prove("width-one", head_width=2))
 
 
@@ -311,38 +307,25 @@ def test_the_one_width_of_heads_may_be_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"name": 5}, "construction: name: must be in lower case, like my-heads, not 5"),
-        ({"name": "My Name"}, "construction: name: must be in lower case, like my-heads, not My"),
-        ({"build": 3}, "construction parity: build: must be a function, not int"),
-        ({"steps": [1]}, "construction parity: steps: must be Step records by name, not list"),
-        ({"steps": {"a b": always()}}, "construction parity: steps: must be named by words"),
-        ({"steps": {"a": 1}}, "construction parity: steps: a: must be a Step, not int"),
-        (
-            {"hypotheses": {"a": always()}},
-            "construction parity: hypotheses: a: must be a Hypothesis",
-        ),
-        ({"steps": {"even": always()}}, "construction parity: steps: must be named unlike every"),
-        (
-            {"steps": {"a": Step("x", len, ("b",))}},
-            "construction parity: steps: a: rests_on: must be",
-        ),
-        (
-            {"steps": {"a": Step("x", len, ("a",))}},
-            "construction parity: steps: must be such that none",
-        ),
-        (
-            {"steps": {"a": Step("x", len, each="heads")}},
-            "construction parity: steps: a: each: must be",
-        ),
-        ({"claims": []}, "construction parity: claims: must be one or more, such as Exact()"),
+        ({"name": 5}, "name: must be in lower case, like my-heads, not 5"),
+        ({"name": "My Name"}, "name: must be in lower case, like my-heads, not My"),
+        ({"build": 3}, "parity: build: must be a function, not int"),
+        ({"steps": [1]}, "parity: steps: must be Step records by name, not list"),
+        ({"steps": {"a b": always()}}, "parity: steps: must be named by words"),
+        ({"steps": {"a": 1}}, "parity: steps: a: must be a Step, not int"),
+        ({"hypotheses": {"a": always()}}, "parity: hypotheses: a: must be a Hypothesis"),
+        ({"steps": {"even": always()}}, "parity: steps: must be named unlike every"),
+        ({"steps": {"a": Step("x", len, ("b",))}}, "parity: steps: a: rests_on: must be"),
+        ({"steps": {"a": Step("x", len, ("a",))}}, "parity: steps: must be such that none"),
+        ({"steps": {"a": Step("x", len, each="heads")}}, "parity: steps: a: each: must be"),
+        ({"claims": []}, "parity: claims: must be one or more, such as Exact()"),
     ],
 )
 def test_a_record_that_is_not_one_is_refused_when_it_is_made(
     changes: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(InputError, match=f"^construction:? {re.escape(words)}"):
         replace(PARITY, **changes)
-    assert str(raised.value).startswith(words)
 
 
 def _stop(*given: object) -> NoReturn:
@@ -359,6 +342,10 @@ def _mends(at: View) -> list[tuple[int, str, int]]:
     return [(1, "==", 1)]
 
 
+def endless(relation: Any) -> Step:
+    return Step("x", lambda at: (relation for _ in count()))
+
+
 def changing(data: Dataset, request: Request) -> NoReturn:
     data.queries.stored[0] += 1
     raise HypothesisFails("odd", "n is odd", {})
@@ -369,15 +356,9 @@ def changing(data: Dataset, request: Request) -> NoReturn:
     [
         ({"build": _stop}, "build of construction parity: failed: KeyError"),
         ({"build": lambda *_: 1}, "it returns int, not a Network or a Layer"),
-        (
-            {"build": changing},
-            "build of construction parity: failed: ValueError: it changes the data",
-        ),
-        (
-            {"steps": {"mine": Step("x", lambda at: ((1, "==", 1) for _ in count()))}},
-            "infinitely many",
-        ),
-        ({"steps": {"mine": Step("x", lambda at: ({} for _ in count()))}}, "infinitely many"),
+        ({"build": changing}, "parity: failed: ValueError: it changes the data"),
+        ({"steps": {"mine": endless((1, "==", 1))}}, "infinitely many"),
+        ({"steps": {"mine": endless({})}}, "infinitely many"),
         ({"subject": _stop}, "subject of construction parity: failed"),
         ({"steps": {"mine": Step("x", _relabels)}}, "it changes the data"),
         ({"steps": {"mine": Step("x", _mends)}}, "they change the network"),

@@ -117,88 +117,55 @@ def test_a_file_reads_as_it_was_written() -> None:
 
 
 PLAIN: dict[str, Any] = {"sequences": ["ab", "ba"], "embedding": {"a": [1, 0], "b": [0, 1]}}
+MANY_SYMBOLS = {"sequences": ["abcdefgh"], "embedding": {"width": 1, "bound": 1}}
 IDS: dict[str, Any] = {"sequences": [[0, 1], [1, 0]], "embedding": [[1, 0], [0, 1]]}
-REFUSED = {
-    "sequences: must be texts, or lists of symbols, at least one, not empty": {"sequences": []},
-    "sequences: must be texts, or lists of symbols, at least one, not an integer": {"sequences": 3},
-    "sequences[1]: must be a text or a list, of one symbol or more, not empty": {
-        "sequences": ["ab", ""]
-    },
-    "sequences[0]: must be a text or a list, of one symbol or more, not an object": {
-        "sequences": [{}]
-    },
-    "sequences[1][0]: must be a string, like the first, not an integer": {
-        "sequences": ["ab", [0, 1]]
-    },
-    "sequences[0][1]: must be a symbol of the embedding, not 'x'": {"sequences": ["ax"]},
-    "sequences: must be long enough for a next token, not of one symbol each": {
-        "sequences": ["a", "b"]
-    },
-    "embedding: must be 2 rows, one for each symbol, not 3": {"embedding": [[1], [2], [3]]},
-    "embedding: must be rows, or made of width, bound, seed, not with 'depth'": {
-        "embedding": {"width": 2, "depth": 3}
-    },
-    "embedding.width: must be a whole number from 1 to 2,147,483,648, not None": {"embedding": {}},
-    "embedding.bound: must be large enough for 8 different rows, not 1": {
-        "sequences": ["abcdefgh"], "embedding": {"width": 1, "bound": 1},
-    },
-    "embedding.seed: must be a whole number from 0 to 2^63 - 1, not -1": {
-        "embedding": {"width": 1, "seed": -1}
-    },
-    "embedding[1]: must be a list of 2, like embedding[0], not a list of 1": {
-        "embedding": {"a": [1, 0], "b": [0]}
-    },
-    "embedding[1][0]: must be an integer, a finite float": {
-        "embedding": {"a": [1, 0], "b": ["x", 0]}
-    },
-    "positions: must be 2 rows or more, one for each place, not 1": {"positions": [[1, 1]]},
-    "positions: must be as wide as the embedding, 2, not 1": {"positions": [[1], [2]]},
-    "positions: must be rows, or made of bound, seed, not with 'width'": {
-        "positions": {"width": 2}
-    },
-    "first: must be a symbol that occurs nowhere else, not one of sequences[0]": {"first": "a"},
-    "first: must be a symbol, as 'a' is, not an integer": {"first": 0},
-    "examples: must be pairs of a sequence and a place in it, not empty": {"examples": []},
-    "examples[1]: must be a sequence and a place in it, counted from 0, not [0, 2]": {
-        "examples": [[0, 0], [0, 2]]
-    },
-    "examples[0]: must be a sequence and a place in it, counted from 0, not a list": {
-        "examples": [[0, True]]
-    },
-    "examples[0]: must be a place with a next token, unless labels are given as numbers, not": {
-        "examples": [[0, 1]]
-    },
-    "labels: must be index, one-hot, or numbers, not 'last'": {"labels": "last"},
-    "labels: must be one for each of the 2 queries, not 3 of them": {"labels": [1, 2, 3]},
-    "data: must be made of sequences, embedding, positions, first, examples, labels, not with": {
-        "tokens": 3
-    },
-}  # fmt: skip
+TEXTS_REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"sequences": []}, "sequences: must be texts, or lists of symbols, at least one, not empty"),
+    ({"sequences": 3}, "sequences: must be texts, or lists of symbols, at least one, not an int"),
+    ({"sequences": ["ab", ""]}, "sequences[1]: must be a text or a list, of one symbol or more"),
+    ({"sequences": [{}]}, "sequences[0]: must be a text or a list, of one symbol or more, not an"),
+    ({"sequences": ["ab", [0, 1]]}, "sequences[1][0]: must be a string, like the first, not an i"),
+    ({"sequences": ["ax"]}, "sequences[0][1]: must be a symbol of the embedding, not 'x'"),
+    ({"sequences": ["a", "b"]}, "sequences: must be long enough for a next token, not of one sy"),
+    ({"embedding": [[1], [2], [3]]}, "embedding: must be 2 rows, one for each symbol, not 3"),
+    ({"embedding": {"width": 2, "depth": 3}}, "embedding: must be rows, or made of width, bound, "),
+    (
+        {"embedding": {}},
+        "embedding.width: must be a whole number from 1 to 2,147,483,648, not None",
+    ),
+    (MANY_SYMBOLS, "embedding.bound: must be large enough for 8 different rows, not 1"),
+    ({"embedding": {"width": 1, "seed": -1}}, "embedding.seed: must be a whole number from 0 to "),
+    ({"embedding": {"a": [1, 0], "b": [0]}}, "embedding[1]: must be a list of 2, like embedding"),
+    ({"embedding": {"a": [1, 0], "b": ["x", 0]}}, "embedding[1][0]: must be an integer, a fini"),
+    ({"positions": [[1, 1]]}, "positions: must be 2 rows or more, one for each place, not 1"),
+    ({"positions": [[1], [2]]}, "positions: must be as wide as the embedding, 2, not 1"),
+    ({"positions": {"width": 2}}, "positions: must be rows, or made of bound, seed, not with 'w"),
+    ({"first": "a"}, "first: must be a symbol that occurs nowhere else, not one of sequences[0]"),
+    ({"first": 0}, "first: must be a symbol, as 'a' is, not an integer"),
+    ({"examples": []}, "examples: must be pairs of a sequence and a place in it, not empty"),
+    ({"examples": [[0, 0], [0, 2]]}, "examples[1]: must be a sequence and a place in it, counted"),
+    ({"examples": [[0, True]]}, "examples[0]: must be a sequence and a place in it, counted from"),
+    ({"examples": [[0, 1]]}, "examples[0]: must be a place with a next token, unless labels are "),
+    ({"labels": "last"}, "labels: must be index, one-hot, or numbers, not 'last'"),
+    ({"labels": [1, 2, 3]}, "labels: must be one for each of the 2 queries, not 3 of them"),
+    ({"tokens": 3}, "data: must be made of sequences, embedding, positions, first, examples, lab"),
+]
+IDS_REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"sequences": [[0, 2]]}, "sequences[0][1]: must be a row of embedding, from 0 to 1, not 2"),
+    ({"sequences": [[-1, 0]]}, "sequences[0][0]: must be a row of embedding, from 0 to 1, not -1"),
+    ({"sequences": [[0, True]]}, "sequences[0][1]: must be a row of embedding, counted from 0, "),
+    ({"embedding": [1, 2]}, "embedding: must be rows of numbers, none empty, not of shape (2,)"),
+    ({"embedding": {"a": [1]}}, "embedding: must be rows of numbers, one for each, not an obj"),
+]
+REFUSED = [(PLAIN | change, line) for change, line in TEXTS_REFUSED]
+REFUSED += [(IDS | change, line) for change, line in IDS_REFUSED]
 
 
-@pytest.mark.parametrize("line", REFUSED)
-def test_what_is_refused_in_one_line(line: str) -> None:
+@pytest.mark.parametrize(("file", "line"), REFUSED, ids=[line for _, line in REFUSED])
+def test_what_is_refused_in_one_line(file: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError) as refusal:
-        parse_json(json.dumps(PLAIN | REFUSED[line]).encode())
+        parse_json(json.dumps(file).encode())
     assert str(refusal.value).startswith(line) and "\n" not in str(refusal.value)
-
-
-REFUSED_IDS = {
-    "sequences[0][1]: must be a row of embedding, from 0 to 1, not 2": {"sequences": [[0, 2]]},
-    "sequences[0][0]: must be a row of embedding, from 0 to 1, not -1": {"sequences": [[-1, 0]]},
-    "sequences[0][1]: must be a row of embedding, counted from 0, not true": {
-        "sequences": [[0, True]]
-    },
-    "embedding: must be rows of numbers, none empty, not of shape (2,)": {"embedding": [1, 2]},
-    "embedding: must be rows of numbers, one for each, not an object": {"embedding": {"a": [1]}},
-}
-
-
-@pytest.mark.parametrize("line", REFUSED_IDS)
-def test_what_is_refused_of_rows(line: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        parse_json(json.dumps(IDS | REFUSED_IDS[line]).encode())
-    assert str(refusal.value) == line
 
 
 @pytest.mark.slow
