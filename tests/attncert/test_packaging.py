@@ -1,4 +1,4 @@
-"""The built and installed package: it tolerates any names of a user's files, on every Python."""
+"""The built and installed package, on every Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import pytest
 import attncert
 
 ROOT = Path(attncert.__file__).parents[1]
-CLASHING = ("verify", "reports", "constructions", "commands", "checker", "prove", "layer", "data")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 
 
@@ -26,30 +25,6 @@ def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
-
-
-@pytest.mark.slow
-def test_a_users_own_modules_do_not_clash(tmp_path: Path) -> None:
-    """In a folder with files named like our packages, none of them is imported by mistake."""
-    for name in CLASHING:
-        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('the wrong {name}')\n")
-    program = (
-        "from attncert import Dataset, Prove, prove, write_report, check\n"
-        "from attncert.reports.words import drawing\n"
-        "class Blank:  # drawing takes seconds\n"
-        "    def __init__(self, figure): pass\n"
-        "    def print_svg(self, out, **_): out.write(b'<svg/>')\n"
-        "drawing.FigureCanvasSVG = Blank\n"
-        "data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, '1/3', 7])\n"
-        "write_report(prove(data, Prove(heads=2)), 'out')\n"
-        "print(check('out/certificate.json').status)\n"
-    )
-    assert run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(ROOT)) == "holds\n"
-
-
-def test_nothing_else_is_there() -> None:
-    with pytest.raises(AttributeError, match="No attncert attribute nothing"):
-        attncert.nothing  # noqa: B018
 
 
 def test_a_checkout_without_links_says_so(tmp_path: Path) -> None:

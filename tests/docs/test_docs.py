@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import re
 import shlex
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -121,22 +120,6 @@ def test_the_headlines_are_theorems_with_their_axioms_listed() -> None:
         module, name = headline.split(".")
         (path,) = KERNEL.glob(f"*/{module}.v")
         assert re.search(rf"^(Theorem|Corollary|Lemma) {name}\b", path.read_text(), re.MULTILINE)
-
-
-def test_extras_are_installed_from_a_checkout() -> None:
-    """attncert is on no package index: `pip install 'attncert[NAME]'` would not find it."""
-    packages = ("attncert", "constructions", "verify", "reports")
-    texts = [
-        path.read_text("utf-8") for package in packages for path in (ROOT / package).rglob("*.py")
-    ]
-    jobs = ROOT.glob("examples/**/*.yml")
-    texts += [page.read_text("utf-8") for page in (*PAGES, *jobs)]
-    assert not [text for text in texts if "attncert[" in text]
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
-    named = {name for text in texts for name in re.findall(r"extra\(['\"](\w+)", text)}
-    assert {"torch", "models", "weights", "dask"} == named <= set(extras)
 
 
 def test_the_hash_of_the_checker_is_published() -> None:

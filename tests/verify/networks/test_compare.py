@@ -21,7 +21,6 @@ import attncert
 from attncert import Construction
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.constructions.network import relu
 from attncert.constructions.network.network import Network
 from attncert.reports.answers import report
@@ -196,18 +195,6 @@ def test_the_sentences_follow_from_the_table() -> None:
     none = next(sentences(nothing))
     assert none.startswith("None of these constructions of a layer")
     assert none.endswith("That does not exclude other weights of such a layer.")
-
-
-@pytest.mark.parametrize(
-    ("settings", "name"),
-    [
-        ({"seed": -1}, "seed"),
-    ],
-)
-def test_bad_settings_are_named(settings: dict[str, Any], name: str) -> None:
-    with pytest.raises(InputError) as error:
-        Compare(**settings)
-    assert error.value.argument == name
 
 
 OWN = """
