@@ -21,7 +21,7 @@ from support.trace_rules import require_all_rules
 
 from attncert.verify.statements import registry
 
-# The time of an example says nothing on a busy machine.
+# Examples have no time limit, since the machine may be busy.
 settings.register_profile("attncert", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("attncert")
 EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
@@ -29,7 +29,7 @@ EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
 @pytest.fixture(scope="session", autouse=True)
 def traces() -> Iterator[None]:
-    """Every proof that a test makes obeys all rules of a trace."""
+    """Check that every proof that a test makes obeys all rules of a trace."""
     with patch("attncert.verify.prove.prove.require_rules", require_all_rules):
         yield
 
@@ -47,7 +47,7 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """Constructions that a test registers are removed afterwards."""
+    """Remove the constructions that a test registers after it."""
     before = dict(registry._registered)
     yield
     registry._registered.clear()
@@ -55,8 +55,8 @@ def registered() -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """Modules imported by now remain: the garbage collector need not visit them again, nor run for
-    every 700 new objects."""
+    """Modules imported so far remain, so the garbage collector need not visit them again, nor run
+    for every 700 new objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20)

@@ -1,4 +1,4 @@
-"""Questions asked from Python: a call that a function cannot take is one line."""
+"""Questions asked from Python: a call that a function cannot accept gives a one-line error."""
 
 from __future__ import annotations
 

@@ -60,13 +60,13 @@ def test_json_is_all_that_stdout_holds(tiny: Path, tmp_path: Path, shell: Shell)
 
 
 def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -> None:
-    """Run here, and in a process whose sets have another order and whose terminal has no ℚ or ⎡."""
+    """One run is in a process whose sets have another order and whose terminal has no ℚ or ⎡."""
     again = tmp_path / "again"
     command = [sys.executable, "-m", "attncert", "prove", str(tiny), "--out", str(again)]
     environment = os.environ | {"PYTHONHASHSEED": "4711", "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # an encoding without it is not a defect
+    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # an encoding may lack it
     names = {p.relative_to(proved) for p in proved.rglob("*") if p.is_file()}
     assert len(names) >= 8
     assert names == {p.relative_to(again) for p in again.rglob("*") if p.is_file()}
@@ -81,8 +81,8 @@ def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -
         ({"contexts": [[1, 0], [2, 0]]}, [], 3),  # A2 is false
         ({"queries": [[1, 2], [2, 4], [1, 1]]}, [], 3),  # parallel queries
         ({"queries": [[0, 0], [2, 4], [1, 1]]}, [], 3),  # a zero query
-        ({}, ["--heads", "1"], 1),  # above what any weights can do
-        ({}, ["--heads", "1", "--claim", "interpolation"], 3),  # but perhaps for given labels
+        ({}, ["--heads", "1"], 1),  # more than any weights can do
+        ({}, ["--heads", "1", "--claim", "interpolation"], 3),  # perhaps not for given labels
         ({"labels": [[1, 2], [3, 4], [5, 6]]}, ["--value-width", "1"], 3),
     ],
 )
@@ -157,7 +157,7 @@ OPTIONS = [
 def test_what_no_option_takes_is_one_line_that_names_it(
     record: type[Options], name: str, word: str, shell: Shell
 ) -> None:
-    """The option is refused on a command line, before anything is read; and in Python."""
+    """The option is refused in Python, and on a command line before anything is read."""
     words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]
     assert flag(name) in shell.refuses(*words, "--out", "nowhere")
     with pytest.raises(attncert.InputError, match=f"^{name}: must be "):
@@ -179,7 +179,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = (
         "import os, signal, sys, threading, attncert\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's & ignores it
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # after & a shell ignores it
         "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Timer(1.0, interrupt).start()\n"
         f"words = ['prove', 'digits', '--examples', '400', '--out', {str(out)!r}]\n"
@@ -218,7 +218,7 @@ def test_quiet_says_nothing_but_errors(tmp_path: Path, shell: Shell) -> None:
     assert json.loads(shell.runs(*words, "--json").out)["name"] == "digits"
     line = shell.refuses("-q", "explain", tmp_path / "none.json")
     assert "must be an attncert certificate" in line
-    said = shell.runs("explain", "digits").out  # the next run is not quiet
+    said = shell.runs("explain", "digits").out  # a later run is not quiet
     assert said.startswith("digits: 1,782 examples, ")
 
 

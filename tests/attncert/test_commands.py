@@ -1,4 +1,4 @@
-"""The command that a report prints gives the same report again: for every command and option."""
+"""For every command and option, the command that a report prints gives the same report again."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None
     )  # fmt: skip
     assert done.returncode == -signal.SIGTERM and done.stdout == b""
     assert list((tmp_path / "temporary").iterdir()) == []
-    left = time.monotonic() + 20  # it sleeps for a minute; a process that has ended may be unreaped
+    left = time.monotonic() + 20  # it sleeps for a minute; an ended process may be unreaped
     with pytest.raises(ProcessLookupError):
         while time.monotonic() < left:
             os.kill(int(told.read_text()), 0)
@@ -152,7 +152,7 @@ def test_a_program_that_cannot_be_run_is_not_blamed_on_the_output(
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupt_of_a_process_that_leaves_says_nothing() -> None:
-    """Libraries can wait for their workers at exit; Ctrl-C then ends the process."""
+    """If libraries wait for their workers at exit, Ctrl-C ends the process."""
     code = (
         "import atexit, os, signal, sys\n"
         "from attncert.cli import process\n"
@@ -180,7 +180,7 @@ def test_a_second_interrupt_while_the_first_is_told_says_nothing() -> None:
 
 
 def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
-    """Each case would end the import of a library: NumPy, Matplotlib or numba."""
+    """Each setting would make the import of NumPy, Matplotlib or numba fail."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     command = [sys.executable, "-m", "attncert", "kruskal", "tiny.json"]
     libraries = {"SOURCE_DATE_EPOCH": "x", "MPLBACKEND": "bogus", "NUMBA_NUM_THREADS": "0"}

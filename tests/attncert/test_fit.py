@@ -1,4 +1,4 @@
-"""attncert fit: what it writes and says, and every way to end."""
+"""attncert fit: its files and messages, and every way to end."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     assert {path.name for path in out.iterdir()} == files | {"checker"}
     text = (out / "report.md").read_text()
     assert text.startswith(MARK) and "| heads, head width, value width | " in text
-    assert "universal" in text and "every labelling" in text  # the notions that it is not about
+    assert "universal" in text and "every labelling" in text  # notions that fit is not about
     for options in ([], ["--fast"]):
         assert attncert.main(["check", str(out / "certificate.json"), *options]) == 0
     answer = json.loads((out / "answer.json").read_text())
@@ -89,7 +89,7 @@ def test_unusable_input_is_one_line(
     assert not (tmp_path / "o").exists()
 
 
-# If no claim holds, none is made.
+# Claims that do not hold are not made.
 
 
 def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ TIED = {
 def test_tied_examples_come_first_as_in_prove(
     name: str, options: list[str], tmp_path: Path, shell: Shell
 ) -> None:
-    """Refuted with the certificate that `prove` writes, and the same sentence."""
+    """They are refuted with the certificate that `prove` writes, and with the same sentence."""
     contexts, queries, labels, sum_ = TIED[name]
     path, out = tmp_path / "data.json", tmp_path / "o"
     path.write_text(json.dumps({"contexts": [contexts], "queries": queries, "labels": labels}))

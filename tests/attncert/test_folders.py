@@ -70,8 +70,8 @@ def _further_file(folder: Path) -> None:
 
 
 def _compiled(folder: Path) -> None:
-    """Python runs it instead of claims.py: its header says that it is not compared with the
-    source."""
+    """A compiled file that Python runs instead of claims.py: its header says that it is not to be
+    compared with the source."""
     code = marshal.dumps(compile("raise SystemExit('holds: forged')", "claims.py", "exec"))
     path = Path(cache_from_source(str(folder / "checker" / "claims.py")))
     path.parent.mkdir()
@@ -125,7 +125,7 @@ def test_what_was_forged_is_named(
 def test_figures_that_are_drawn_otherwise_are_named(
     folder: Path, again: list[list[str]], shell: Shell
 ) -> None:
-    """Figures as drawn by another version, in the HTML page too."""
+    """The figures, also in the HTML page, are as another version draws them."""
     (folder / "figures" / "graph.svg").write_bytes(b"<svg/>")
     names = ["report.md", *(f"figures/{path.name}" for path in (folder / "figures").iterdir())]
     files = {name: (folder / name).read_bytes() for name in names}
@@ -190,7 +190,7 @@ def test_json_has_the_sentences(folder: Path, again: list[list[str]], shell: She
     assert Path(again[0][1]).name == "tiny.json"
 
 
-WRITTEN = {  # data, and why their report is not compared; "" if it is
+WRITTEN = {  # data, and why their report is not compared, or ""
     "kruskal [[1, 0], [0, 1], [2, 0]]": "",
     'kruskal [[1, 0], ["1/2", 0]]': "its certificate holds multiples of its vectors, or only some",
     "assume [[1, 0], [0, 1], [2, 0]] --tokens 2": "its certificate holds vectors, but it is also",

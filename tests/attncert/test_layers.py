@@ -59,7 +59,7 @@ def test_a_law_that_is_not_reached_is_undecided() -> None:
 
 
 def test_a_shared_context_reaches_its_own_bound() -> None:
-    """Tokens are shared and the query is not one of them: tokens never depend on the example."""
+    """Tokens are shared and the query is not one of them, so tokens never depend on the example."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)
     answer = capacity(data, Capacity(layers=2, heads=1))
     assert answer.rows[-1].serves == (10, 10)
@@ -72,7 +72,7 @@ def test_more_labels_than_two_layers_have() -> None:
 
 
 def test_two_layers_fit_what_one_does_not(tmp_path: Path, shell: Shell) -> None:
-    """30 labels: one layer of 2 heads has 22."""
+    """One layer of 2 heads has at most 22 labels, and these are 30."""
     data = random(T=30, n=4, d=4, seed=2)
     assert fit(data, Fit(heads=2)).standing.value == "undecided"
     answer = fit(data, Fit(heads=2, layers=2))
@@ -87,7 +87,7 @@ def test_layers_are_counted_from_one(layers: int, shell: Shell) -> None:
 
 
 def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:
-    """All vectors are 0, so is every rank."""
+    """All vectors are 0, and so is every rank."""
     data = Dataset.of([[0, 0]], [[0, 0], [0, 0]], [1, 2])
     answer = capacity(data, Capacity(layers=2))
     assert answer.rows[-1].serves[0] == 0

@@ -51,7 +51,7 @@ FILE = str(ROOT / "examples" / "tiny.json")
 TINY = load(FILE)
 PROVE_TINY = ["prove", FILE, "--construction"]
 PARITY: Any = registry.method(PLACE)
-del registry._registered[PARITY.name]  # each use of the place registers it again
+del registry._registered[PARITY.name]  # each use of MODULE:NAME registers it again
 
 
 def audited(**changes: Any) -> Any:
@@ -82,7 +82,7 @@ def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
 
 
 def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
-    """Distinct contexts whose tokens a vector u marks: the first coordinate, turned by a shear."""
+    """Distinct contexts; u, a coordinate after a shear, is 1 on the first token and 0 on others."""
     base = generators.random(T, n, d, seed=seed)
     contexts = base.contexts.numerators.copy()
     contexts[:, :, 0] = -contexts[:, :, 1:].sum(axis=2)  # u = (1, ..., 1) gives 0
@@ -93,7 +93,7 @@ def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
 
 @pytest.mark.parametrize(("T", "n", "d"), [(1, 2, 2), (5, 4, 3), (6, 2, 3), (4, 6, 2)])
 def test_more_tokens_than_the_width_and_distinct_contexts(T: int, n: int, d: int) -> None:
-    """The determinant of the matrix of n·u·z, by FLINT, is an odd number over an odd one."""
+    """FLINT's determinant of the matrix of n·u·z is an odd number over an odd number."""
     data = distinct(T, n, d, seed=T)
     proof = prove(data, Prove(PLACE))
     assert proof.exit_status == 0 and proof.trace.standing("step.parity") is Level.PROVED
@@ -126,7 +126,7 @@ def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
 
 
 def spoilt(change: Callable[[Head], Head]) -> Any:
-    """The proof, of a layer whose second head was changed after it was built."""
+    """The proof about a layer whose second head was changed after it was built."""
 
     def build(data: Dataset, request: Request) -> Layer:
         heads = list(PARITY.build(data, request).heads)
@@ -158,7 +158,7 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
-    """One example has two heads, and another has none."""
+    """One example is singled out by two heads, and another by none."""
 
     def build(data: Dataset, request: Request) -> Layer:
         first, _, third = PARITY.build(data, request).heads
@@ -407,7 +407,7 @@ def test_without_a_step_no_proof_is_said_to_stand() -> None:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """A module in the current folder, as `python -m` would find it; the place of its OWN."""
+    """A module in the current folder, as `python -m` would find it. Returns the name of its OWN."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
@@ -490,7 +490,7 @@ def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
 
 @pytest.mark.slow
 def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
-    """Cases can also be adapted to hypotheses that random data rarely meet."""
+    """To try something, adapt cases to hypotheses that random data rarely meet."""
 
     def adapt(data: Dataset) -> Dataset:
         return Dataset.of([[1, 0], [0, 1]], [[1, t] for t in range(data.T)], list(range(data.T)))
@@ -531,7 +531,7 @@ def test_a_given_layer() -> None:
 
 
 def test_a_given_layer_of_too_small_a_rank() -> None:
-    """rank 2 < 3."""
+    """The rank is 2, and T is 3."""
     proof = by(Layer.of_weights([([[1], [0]], [[-2], [1]])] * 2))
     assert proof.exit_status == 3 and "rank 2" in proof.trace[proof.conclusion].statement
 

@@ -1,4 +1,4 @@
-"""The built and installed package, on every Python."""
+"""The built and installed package works on every Python."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def interpreter(version: str) -> str | None:
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The sdist, and the wheel made of it: from a copy, so that nothing is left in the checkout."""
+    """The sdist, and the wheel made from it, built from a copy so that the checkout stays clean."""
     folder = tmp_path_factory.mktemp("distributions")
     source = folder / "source"
     keep = shutil.ignore_patterns(".venv", ".git", "build", "*.egg-info", ".*_cache", "docs")
@@ -86,7 +86,7 @@ def test_a_wheel_holds_one_package(distributions: tuple[Path, Path]) -> None:
 def test_both_work_on_this_python(
     version: str, distributions: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    """The sdist with everything it needs, then the wheel instead."""
+    """The sdist is installed with all its dependencies, then replaced by the wheel."""
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} on this machine")

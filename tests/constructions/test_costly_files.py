@@ -74,7 +74,7 @@ def test_a_pipe_in_a_folder_is_not_waited_for(name: str, tmp_path: Path) -> None
 
 
 def test_labels_are_told_apart_by_no_hash(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels of one hash would take long in a set; too many are refused."""
+    """Many labels with one hash would make a set slow; too many are refused."""
     same_hash = [[str((2**61 - 1) * k)] for k in range(1, 301)]
     data = Dataset.of([[1]], [[1]] * 300, same_hash)
     assert default_limit(data).bound is None

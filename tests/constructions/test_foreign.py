@@ -1,4 +1,4 @@
-"""Text from outside never moves the cursor, begins a line, or names a folder elsewhere."""
+"""Untrusted text never moves the cursor, begins a line, or names a folder elsewhere."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 def harmless(text: str) -> bool:
-    """Characters that a terminal prints, besides line ends: by the Unicode categories, not by
+    """Whether a terminal prints all characters besides line ends, by Unicode categories and not by
     `str.isprintable`."""
     return not any(
         unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")

@@ -1,4 +1,4 @@
-"""Random small weights, and weights that were given: full rank, or honest refusals."""
+"""Random small weights and given weights have full rank, or are refused with the true reason."""
 
 from __future__ import annotations
 

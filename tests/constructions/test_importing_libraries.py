@@ -1,4 +1,4 @@
-"""Transformers of other libraries, compared with the libraries; skipped if these are missing.
+"""Compares transformers of other libraries with the libraries; skipped if these are missing.
 
 test_importing.py compares with their recorded outputs.
 """
@@ -28,7 +28,7 @@ def _require(case: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_network_outputs_what_the_library_computes(name: str, tmp_path: Path) -> None:
-    """It is read from the model and, for transformers, from its folder."""
+    """The network is read from the model and, for transformers, from its folder."""
     _require(name)
     case = CASES[name]()
     found = attncert.network_of(case.model)
@@ -48,7 +48,7 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
-    """Two sequences, one padded if the model has no rotation. Another layer's part is refused."""
+    """One of two sequences is padded if the model has no rotation. Another layer is refused."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
     model = of_transformers(name).model

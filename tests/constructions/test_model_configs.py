@@ -1,5 +1,5 @@
-"""What is known about a layer: from its configuration, from its outputs, or by assumption. Without
-PyTorch.
+"""What is known about a layer from its configuration, from its outputs, or by assumption, tested
+without PyTorch.
 
 tests/constructions/test_model_types.py compares the listed types with transformers itself.
 """

@@ -1,4 +1,4 @@
-"""Each listed type of model against transformers: outputs, options, and refusals.
+"""Compares each listed type of model with transformers: outputs, options, and refusals.
 
 Skipped without PyTorch and transformers; what the table itself promises is tested without them in
 tests/constructions/test_model_configs.py.
@@ -40,7 +40,7 @@ NAMES = [name for name in BY_NAME if name != TORCH]
 
 
 def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
-    """The largest relative difference, for the module and for the file; the audit finds none."""
+    """The largest relative difference, for the module and the file; the audit reports none."""
     taken, layers = recorded(name, seed, folder, **options)
     assert {weights.type for weights in layers[1:]} <= {name}
     for weights in layers:
@@ -67,7 +67,7 @@ def test_twenty_random_cases(name: str, tmp_path: Path) -> None:
 def test_rounding_is_not_taken_for_something_that_acts(
     name: str, kind: str, tmp_path: Path
 ) -> None:
-    """Twenty cases: the difference is at most half of what is allowed."""
+    """In twenty cases the difference is at most half of what is allowed."""
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
         attention = Attention.of(weights, taken.data)
@@ -116,7 +116,7 @@ def test_no_option_of_the_library_s_attention_is_left_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_configuration_leaves_out_is_plain(name: str) -> None:
-    """Old files lack newer options: the library's own choice is then what is read here."""
+    """Old files lack newer options; then the library's own default is read."""
     kind, usual = BY_NAME[name], transformers.AutoConfig.for_model(name).to_dict()
     for key, values in kind.plain.items():
         assert usual.get(key) in (None, *values)
@@ -141,7 +141,7 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_layers_are_refused_in_a_line(case: str, tmp_path: Path) -> None:
-    """They come as modules, and as files beside their configuration."""
+    """The layers are given as modules, and as files beside their configuration."""
     name, options = OTHERS[case]
     if name == TORCH:
         layer = torch.nn.MultiheadAttention(12, 3, **options)

@@ -1,4 +1,4 @@
-"""Exact numbers as text, of any length; and the commands on numbers that Python's str refuses."""
+"""Exact numbers of any length as text, and commands on numbers that Python's str refuses."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_no_number_is_too_long_for_a_command(name: str, tmp_path: Path, shell: S
     data.write_text(json.dumps(content))
     printed = shell.runs(words[0], data, *words[1:], "--out", out, status=status)
     assert printed.err == "" and max(map(len, printed.out.splitlines())) < 1000
-    for file in out.glob("*.json"):  # whoever reads them back needs no long integers
+    for file in out.glob("*.json"):  # they are read back without long integers
         json.loads(file.read_text(), parse_int=lambda digits: int(digits[:640]))
     witness = out / "certificate.json"
     if words[0] == "kruskal" and witness.exists():
@@ -91,7 +91,7 @@ def test_no_length_is_too_long() -> None:
 
 
 def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
-    """More digits than Python's own limit, as readouts have."""
+    """Its numbers have more digits than Python's own limit, as readouts do."""
     long = Fraction(10**100_000 + 1, 3**100_000)  # longer than a data set's denominators
     layer = {
         "query": [[1]],

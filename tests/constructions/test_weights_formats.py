@@ -1,4 +1,4 @@
-"""Weights as libraries store them: outputs equal those of NumPy; all other files are refused."""
+"""Weights as libraries store them give NumPy's outputs; all other files are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MASKED = visible_rows(DATA, MASK)
 
 @pytest.mark.parametrize("style", STYLES)
 def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> None:
-    """Layers with and without biases, in two dtypes and two containers."""
+    """The layers have biases or none, two dtypes and two kinds of file."""
     kinds: list[dict[str, Any]] = [{}, {"biased": False, "dtype": np.float16}]
     for kind in kinds:
         layer = third_party(style, RNG, prefix="model.layers.0.attn.", **kind)
@@ -70,7 +70,7 @@ def bfloat16(path: Path, state: dict[str, Any]) -> None:
 def test_bfloat16_is_taken_exactly(tmp_path: Path) -> None:
     layer = third_party("mha", RNG)
     bfloat16(tmp_path / "x.safetensors", layer.state)
-    for name, array in layer.parts.items():  # cut to bfloat16: those bits are what is stored
+    for name, array in layer.parts.items():  # cut to bfloat16, whose bits are stored
         layer.parts[name] = (array.view(np.uint32) & 0xFFFF0000).view(np.float32)
     expected = layer.outputs(CONTEXTS, QUERIES) - LABELS
     weights = load_weights(tmp_path / "x.safetensors", heads=3)
@@ -158,7 +158,7 @@ def test_what_is_refused(name: str, tmp_path: Path, shell: Shell) -> None:
 
 
 def test_pickles_need_pytorch_or_are_refused(tmp_path: Path) -> None:
-    """With or without PyTorch, code in a file is not run, and the refusal is one line."""
+    """With or without PyTorch, code in a file is not run, and the error is one line."""
     import pickle
 
     marker = tmp_path / "ran"

@@ -1,4 +1,4 @@
-"""Modules as PyTorch's describe themselves, made of NumPy: weights and forward passes without it.
+"""Modules with PyTorch's interface, made of NumPy: weights and forward passes without PyTorch.
 
 tests/constructions/test_weights_torch.py tests the same for PyTorch's own modules, if it is
 installed.
@@ -41,7 +41,7 @@ class Tensor:
 
 
 class Module:
-    """The part of torch.nn.Module that is used; hooks are called as PyTorch calls them."""
+    """The part of torch.nn.Module that is used. Hooks are called as by PyTorch."""
 
     def __init__(self, parts: dict[str, Module] | None = None, **arrays: Any) -> None:
         self.parts, self.arrays = parts or {}, arrays

@@ -1,4 +1,4 @@
-"""PyTorch's own modules: their weights, files and forward passes against the audit's outputs."""
+"""Compares weights, files and forward passes of PyTorch's own modules with the audit's outputs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_multihead_attention(dtype: str, biased: bool, tmp_path: Path) -> None:
 
 
 def test_masks_of_multihead_attention() -> None:
-    """Causal, padding, both, as truth values or numbers: the audit sees what the module saw."""
+    """Masks are causal, padding or both, of booleans or numbers. The audit sees the same rows."""
     module = multihead().double()
     x = torch.randn(BATCH, N, D, dtype=torch.float64)
     causal = torch.triu(torch.ones(N, N, dtype=torch.bool), 1)
@@ -87,7 +87,7 @@ def test_positions_lengths_and_cross_attention() -> None:
 
 
 def test_a_layer_inside_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The ten lines of the documentation; past PyTorch's fast path, with a padding mask."""
+    """The example of the documentation, without PyTorch's fast path, and with a padding mask."""
     torch.manual_seed(3)
     layer = torch.nn.TransformerEncoderLayer(D, HEADS, 16, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 2).eval()
@@ -141,7 +141,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 
 def test_files_that_ask_for_much(tmp_path: Path) -> None:
-    """A dictionary in itself; tensors without numbers; compressed ones."""
+    """A dictionary that contains itself, tensors without numbers, and compressed tensors."""
     one = torch.eye(2)
     state: dict[str, Any] = {f"{x}_proj.weight": one for x in ("q", "k", "v", "out")}
 

@@ -1,4 +1,4 @@
-"""What the README and a script prove is the same, and is proved once here."""
+"""The README and a script prove the same, which is proved once here."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_a_hypothesis_of_the_induction_head_is_needed(induction: dict[str, Any])
     proof = prove(data, Prove("induction-hardmax"))
     assert proof.trace["hypothesis.first"].level.value == "refuted"
     assert proof.trace["step.successor"].level.value == "refuted" and proof.exit_status == 1
-    weak = induction["induction"]("softmax", 2)  # a share of e^-2 elsewhere is too much
+    weak = induction["induction"]("softmax", 2)  # a weight of e^-2 elsewhere is too large
     register(weak)
     proof = prove(strings, Prove(weak.name))
     assert proof.trace["step.previous"].level.value == "enclosed"

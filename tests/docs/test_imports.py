@@ -1,4 +1,4 @@
-"""Imports go one way: constructions, verify, reports, the command line; there is no circle."""
+"""Imports go one way: from constructions to verify, reports and the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGES = ("constructions", "verify", "reports")
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements inside it. Expressions, which most nodes are, contain none."""
+    """All statements inside a node. Most nodes are expressions, which contain none."""
     for inner in ast.iter_child_nodes(node):
         if not isinstance(inner, ast.expr):
             yield inner

@@ -1,4 +1,4 @@
-"""docs/paper.md: its letters are known to LaTeX, its figures are those of the reports."""
+"""docs/paper.md: LaTeX knows its letters, and its figures are those of the reports."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ EYE = np.eye(3, dtype=int).tolist()
 
 
 def test_a1_asks_for_every_min_of_n_and_T_queries() -> None:
-    """T = 2 < n = 3, equal queries: "every n queries" asks nothing, the labels are impossible."""
+    """At T = 2 < n = 3 "every n queries" requires nothing, but equal queries need equal labels."""
     data = Dataset.of(EYE, [[1, 2, 0], [1, 2, 0]], [0, 1])
     assert kruskal_at_least(data, data.n, "A1", 0).level is Level.REFUTED
     assert broken_relation(data) is not None
@@ -45,7 +45,7 @@ def test_examples_that_attention_does_not_see_are_in_no_class(
 
 
 def test_affinely_independent_rows_do_but_for_the_last_of_a_full_first_group() -> None:
-    """Rank n - 1: n - 1 examples are placed, n cannot be."""
+    """For contexts of rank n - 1, n - 1 examples are placed and n cannot be."""
     context = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
     two, three = (Dataset.of(context, EYE[:T], [0] * T) for T in (2, 3))
     assert best_rank(two, 1, 2).rank == 2
@@ -69,8 +69,8 @@ def test_contexts_of_rank_n_without_a_relation_may_need_more_heads(n: int, heads
 
 
 def test_that_example_needs_a_query_that_is_not_zero() -> None:
-    """The zero query sees the means of the rows alone, which span two dimensions. Also, equal
-    queries refute nothing if the contexts differ (docs/paper.md, sections 2 and 4)."""
+    """A zero query sees only the means of the rows, which span two dimensions. Also, equal queries
+    refute nothing if the contexts differ (docs/paper.md, sections 2 and 4)."""
     assert best_rank(diagonal(2, 3), 1, 2).rank == 2
     contexts = diagonal(4, 3).contexts.floats().astype(int).tolist()
     at_zero = Dataset.of(contexts, [[0, 0, 0]] * 4, [0] * 4)
@@ -78,7 +78,7 @@ def test_that_example_needs_a_query_that_is_not_zero() -> None:
 
 
 def degenerate(seed: int) -> Dataset:
-    """Affinely independent rows; contexts scaled, shifted and permuted, queries on one ray or 0."""
+    """Affinely independent rows, contexts scaled, shifted and permuted; queries on one ray or 0."""
     rng = np.random.default_rng(seed)
     n, T = int(rng.integers(1, 4)), int(rng.integers(3, 7))
     corner = np.array([[0, 0], [1, 0], [0, 1]])[:n]

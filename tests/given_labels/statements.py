@@ -1,8 +1,8 @@
 """Random small cases against every statement of docs/given-labels.md that ranks can refute.
 
-A case returns the parts that were tried in it, each with whether it held. Data are lists of
-integers, and everything is decided by `support/given_oracle.py`. Case k of a target depends on
-(target, 0, k) alone. That no failure is found proves nothing beyond the cases counted.
+A case returns the statements that it tried, each with whether it held. Data are lists of integers,
+and everything is decided by `support/given_oracle.py`. Case k of a target depends on (target, 0, k)
+alone. Without a failure nothing is proved beyond the cases counted.
 
     python tests/given_labels/statements.py TARGET CASES
 
@@ -212,7 +212,7 @@ def shared_pairs_case(rng: random.Random) -> Outcome:
     d = rng.randint(max(2, n - 1), 6)
     few = [[x, y] for x in range(positive - 1, 3) for y in range(3) if x or y]
     queries: list[list[int]] = []
-    for _ in range(4 * p * k):  # sparse, so that many are dependent, no two of them parallel
+    for _ in range(4 * p * k):  # sparse: many are dependent, but no two are parallel
         (i, j), (x, y) = rng.sample(range(d), 2), rng.choice(few)
         e = [x * (h == i) + y * (h == j) for h in range(d)]
         if len(queries) < p * k and all(rank([e, f]) == 2 for f in queries):
@@ -315,12 +315,12 @@ def capacity_case(rng: random.Random) -> Outcome:
 
 
 def _longer(context: Matrix, rows: int) -> Matrix:
-    """The first row again: the spans stay."""
+    """The first row is repeated, so the spans stay."""
     return [*context, *[context[0]] * (rows - len(context))]
 
 
 def labelling_case(rng: random.Random) -> Outcome:
-    """Contexts are equal, scaled, collinear or random; queries are small: many are dependent."""
+    """Contexts are equal, scaled, collinear or random; queries are small, so many are dependent."""
     d, n, H = rng.randint(2, 4), rng.randint(2, 3), rng.randint(1, 6)
     T, size = rng.randint(1, min(2 * H + 2, 9)), rng.choice((1, 2, 5))
     pool: list[Matrix] = [draw_matrix(rng, n, d, 2)]

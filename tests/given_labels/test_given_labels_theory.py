@@ -1,4 +1,4 @@
-"""docs/given-labels.md against code that shares nothing with the builders: small cases, exact."""
+"""Tests docs/given-labels.md exactly on small cases, sharing no code with the builders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def queries(rng: random.Random, T: int, d: int = 4) -> list[list[int]]:
 
 
 def test_the_law_over_groups_of_contexts_needs_its_subsets() -> None:
-    """Twenty examples on a context worth 13, three on another, a scaled copy, a constant one."""
+    """Twenty examples use a context worth 13, others another, a scaled copy, or a constant one."""
     rng = random.Random(2)
     small, other = CONTEXTS["repeated row"], CONTEXTS["rank n"]
     groups = [
@@ -60,7 +60,7 @@ def test_the_law_over_groups_of_contexts_needs_its_subsets() -> None:
 
 
 def test_the_simple_formula_fails_where_the_conjecture_says_so() -> None:
-    """n=2, H=1, d=5, d_v=4, m=2, w=2, T=13: 23, not 26; and a case that only (L') explains."""
+    """At n=2, H=1, d=5, d_v=4, m=2, w=2, T=13 it is 23, not 26; a further case needs (L')."""
     rng = random.Random(8)
     for (n, H, d, d_v, m, w, T), simple, rank in [
         ((2, 1, 5, 4, 2, 2, 13), 26, 23),
@@ -96,7 +96,7 @@ def test_opposite_queries_and_dependent_sets_bound_the_pairs() -> None:
 
 
 def test_multiples_of_one_query_escape_what_the_query_itself_does_not() -> None:
-    """diag(t, 1, 1): rank Z ≤ 2H with one query for all (docs/tightness.md, 7.3)."""
+    """With contexts diag(t, 1, 1) and one query for all, rank Z ≤ 2H (docs/tightness.md, 7.3)."""
     rng = random.Random(1)
     one = [([[t, 0, 0], [0, 1, 0], [0, 0, 1]], [1, 2, 3]) for t in range(1, 8)]
     scaled = [(E, [r * x for x in e]) for E, e in one for r in [rng.randint(1, 2**20)]]
@@ -114,7 +114,7 @@ def test_one_example_with_query_zero_counts_by_the_mean_of_its_rows(H: int) -> N
 
 
 def test_a_coordinate_without_heads_of_its_own_lacks_b() -> None:
-    """Theorem 9 (4), values of width one: the features are v_h·z_h, of rank H and not H + b."""
+    """Theorem 9 (4): for values of width one the features v_h·z_h have rank H and not H + b."""
     rng, H = random.Random(17), 3
     context = [[1, 0, 2, 1], [0, 1, 1, 0]]
     examples = [(context, e) for e in queries(rng, 9)]
@@ -125,7 +125,7 @@ def test_a_coordinate_without_heads_of_its_own_lacks_b() -> None:
 
 
 def test_one_head_cannot_meet_two_signs() -> None:
-    """Contexts {x, 2x} and {x, 3x}: outputs of one sign, so two heads are needed for (1, -1)."""
+    """Contexts {x, 2x} and {x, 3x} give outputs of one sign, so (1, -1) needs two heads."""
     x = [1, 2]
     examples: list[Example] = [
         ([x, [2, 4]], [1, 0]),

@@ -1,4 +1,4 @@
-"""Whole layers, Jacobians and fits on a GPU: against the CPU, FLINT, and the budget of memory."""
+"""Compares whole layers, Jacobians and fits on a GPU with the CPU, FLINT, and the memory budget."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_no_more_memory_is_taken_than_was_counted(gpu: Gpu, shared: bool) -> Non
 
 @pytest.mark.parametrize(("T", "shared"), share([(12, True), (320, False), (320, True)], 3))
 def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
-    """Above 300 rows it is eliminated in blocks, below by FLINT."""
+    """A Jacobian of more than 300 rows is eliminated in blocks, a smaller one by FLINT."""
     data = generators.random(T=T, n=4, d=6, shared=shared, seed=1)
     layer = draw_groups(data, (3,) * (2 if T < 100 else 24), seed=1).layer
     found = jacobian_rank(data, layer, xp=gpu.xp)
@@ -85,7 +85,7 @@ def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
 
 @pytest.mark.parametrize(("T", "layers", "units"), share([(20, 3, 0), (20, 2, 2), (310, 2, 0)], 3))
 def test_the_rank_of_several_layers(gpu: Gpu, T: int, layers: int, units: int) -> None:
-    """Above 300 rows it is eliminated in blocks, below by FLINT."""
+    """A Jacobian of more than 300 rows is eliminated in blocks, a smaller one by FLINT."""
     data = generators.random(T=T, n=3, d=4, shared=False, seed=1)
     network = draw_network(data, Architecture(layers, 9 if T > 300 else 1, 1, 1, units))
     assert deep_rank(data, network, xp=gpu.xp) == deep_rank(data, network)
@@ -144,7 +144,7 @@ def test_a_fit(gpu: Gpu, m: int, head_width: int, value_width: int) -> None:
 
 
 def test_a_singular_system_ends_no_fit(gpu: Gpu) -> None:
-    """cuSOLVER gives no exception; two examples that are equal but for 10⁻¹⁰ in the label."""
+    """Two examples are equal but for 10⁻¹⁰ in the label; cuSOLVER raises no exception."""
     labels = gpu.xp.asarray(np.array([[0.5], [0.5 + 1e-10]]))
     contexts, queries = gpu.xp.asarray(np.full((1, 1, 1), 1.25)), gpu.xp.asarray(np.ones((2, 1)))
     found = descend(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)

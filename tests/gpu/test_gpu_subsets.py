@@ -1,4 +1,4 @@
-"""The CUDA kernels against the CPU engine and FLINT: edge sizes, wrong primes, memory."""
+"""Compares the CUDA kernels with the CPU engine and FLINT: edge sizes, wrong primes, memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def kernels(gpu: Gpu) -> CudaKernels:
 
 
 def matrices(rows: int, columns: int, p: int) -> np.ndarray:
-    """A generic one, one with rows that depend on others, and one of few columns that are not 0."""
+    """A generic matrix, one with rows that depend on others, and one with few nonzero columns."""
     rng = np.random.default_rng([rows, columns, p])
     stack = (rng.integers(0, p, (3, rows, columns)) - p // 2).astype(np.float64)
     if rows > 2:
@@ -108,7 +108,7 @@ def test_planted_ranks(gpu: Gpu, case: Case) -> None:
 
 
 def test_a_table_on_the_device(gpu: Gpu) -> None:
-    """Entries that are 0 modulo the first prime, and a table that is there already."""
+    """Some entries are 0 modulo the first prime, and a table may be on the device already."""
     table = np.diag([float(P), 1.0, 2.0**-40])
     for given in (table, gpu.cupy.asarray(table)):
         found = IndependenceTester(given, device="cuda").subsets([[0, 1, 2], [0, 1, 1]])

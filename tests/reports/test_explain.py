@@ -1,4 +1,4 @@
-"""attncert explain: every claim in words, and what was checked; a folder means its certificate."""
+"""attncert explain puts every claim in words; a folder means its certificate."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""report.html in a real browser: phone and desktop, light and dark, keyboard,
-paper; nothing is loaded, and the console is empty."""
+"""report.html in a real browser, on a phone, a desktop and paper, light and dark, with the
+keyboard. It loads nothing, and the console is empty."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 LUMINANCE = """() => getComputedStyle(document.body).backgroundColor.match(/\\d+/g)
   .slice(0, 3).map(Number).reduce((a, b) => a + b) / 3"""
-# Whatever sticks out on the right must be inside something that scrolls by itself.
+# Whatever sticks out on the right must be inside an element that scrolls.
 STICKS_OUT = """() => [...document.querySelectorAll('main *')].filter((e) =>
   e.getBoundingClientRect().right > innerWidth + 1
   && !e.closest('.table, .graph, .formula, pre')).map((e) => e.outerHTML.slice(0, 99))"""

@@ -1,4 +1,4 @@
-"""One example of one token of width one: no page and no checker writes "1 examples"."""
+"""For one example of one token of width one, no page and no checker writes "1 examples"."""
 
 from __future__ import annotations
 

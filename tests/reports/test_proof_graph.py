@@ -1,4 +1,4 @@
-"""The proof graph: what is drawn is the trace, from the hypotheses to the answer."""
+"""The proof graph shows the trace, from the hypotheses to the answer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_graph_shows_the_trace(trace: ProofTrace) -> None:
         return {(place[a], place[b]) for a, b in edges if place.get(a) != place.get(b)}
 
     rests = between((p, c.id) for c in trace for p in c.rests_on)
-    edges = argued(trace)  # no standing depends on these
+    edges = argued(trace)  # standings do not depend on these
     assert len(edges) == len(set(edges)) and all(a not in trace[b].rests_on for a, b in edges)
     every = rests | between(edges)
     assert closure(solid) == closure(rests)

@@ -49,7 +49,7 @@ def cells(svg: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("high", [40.0, 9e4, float("inf")])
 def test_the_colour_of_a_cell_is_its_saturation(high: float) -> None:
-    """Against the logarithm: the first colour is below one bit, each later one a doubling."""
+    """By the logarithm, the first colour is below one bit, and each later one is a doubling."""
     bits = [[0.25, 0.5, 1.0, 3.5, 17.0], [float("nan"), high, 2.25, 2.5, 2.75]]
     expected = [
         [
@@ -84,7 +84,7 @@ def test_groups_are_outlined_and_axes_are_labelled() -> None:
 
 
 def test_numbers_beyond_floats_are_told_and_drawn() -> None:
-    """Logits of data with huge exponents: B with hundreds of digits, 1 - p_max below any float."""
+    """For data with huge exponents B has hundreds of digits, and 1 - p_max is below any float."""
     proof = fixtures.paper_proof()
     huge = replace(
         proof.heads[1], c=10**400, bits=10**400, z_bits=10**500,

@@ -30,7 +30,7 @@ def write_folder(path: Path, files: dict[str, bytes]) -> list[Path]:
 
 
 def complete(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Add what every folder has besides the report's own files."""
+    """Add the files that every folder has besides the report's own."""
     return folder.contents(Report(files, {}, (), 0))
 
 
@@ -200,7 +200,7 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:
-    """It would be written once, and then be refused as not ours."""
+    """Such a report would be written once, and then be refused as not ours."""
     for files in ({}, {"report.md": b"# no mark"}, {"answer.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(files, {}, (), 0)
@@ -208,7 +208,7 @@ def test_a_page_without_our_mark_is_no_report() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
-    """Away from attncert and from every package, any claim; the folder stays what it was."""
+    """It judges any claim without any package, not even attncert, and changes no file."""
     out = tmp_path / "out"
     write(Report({"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
     (out / "certificate.json").write_text(json.dumps(TRUE[claim]))

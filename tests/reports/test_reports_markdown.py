@@ -1,5 +1,5 @@
-"""report.md and answer.json of hand-made proofs of every kind: nothing is left out, nothing is
-worded above its level, and no text of a data set or a claim becomes structure."""
+"""report.md and answer.json of hand-made proofs of every kind leave nothing out, word nothing above
+its level, and let no text of a data set or a claim become structure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def table_rows(markdown: str) -> list[list[str]]:
 
 
 def spoken(claim_id: str) -> str:
-    """The name that tables give a claim, derived here on its own."""
+    """The name that tables give a claim, derived independently."""
     if match := re.fullmatch(r"head\.(\d+)\.(.+)", claim_id):
         return f"{match[2]} of head {match[1]}"
     return claim_id.replace(".", ": ", 1)

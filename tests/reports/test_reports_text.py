@@ -1,4 +1,4 @@
-"""How the reports write text and numbers: against parsers, exact arithmetic and known notation."""
+"""Text and numbers in reports, compared with parsers, exact arithmetic and known notation."""
 
 from __future__ import annotations
 

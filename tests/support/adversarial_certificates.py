@@ -1,7 +1,7 @@
 """Small well-formed files that are expensive to check, grouped by the resource that they strain.
 
-Each maker takes a size, with which the cost grows steeply; the file itself stays small. Whether
-the claims hold does not matter here: what matters is that the checker knows what they cost.
+Each maker takes a size. The cost of the check grows steeply with it, while the file stays small.
+The checker must know this cost; whether the claims hold does not matter.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def many_logits(size: int) -> Certificate:
 
 
 def kinds(size: int) -> Certificate:
-    """Every query direction makes its own kind of the same long context."""
+    """Each query direction makes a different kind from the same long context."""
     draw = random.Random(3)
     context = [[str(draw.getrandbits(2000)), "1"] for _ in range(size)]
     return tied([context], [[str(i + 1), "1"] for i in range(size)])
@@ -126,7 +126,7 @@ def long_numbers(size: int) -> Certificate:
 
 
 def divisors(size: int) -> Certificate:
-    """Denominators that divide one another: each is met by the full common denominator."""
+    """Denominators that divide one another, so that each meets the full common denominator."""
     return vectors([[f"1/{3 ** (i + 1)}"] for i in range(size)])
 
 
@@ -158,7 +158,7 @@ def wide_text(size: int) -> Certificate:
 
 
 def saturated(size: int) -> Certificate:
-    """`size` bits and tokens; all tokens but one lag by as many bits: one short power each."""
+    """`size` bits and tokens; all tokens but one lag by as many bits, with a short power each."""
     head = {"key": [["1"]], "query": [["1"]]}
     file = layer("full-rank", T=2, n=size, d=1, H=2, heads=[head] * 2, contexts=[
         [[str(size + 50)], *[["0"]] * (size - 1)], [[str(size + 50)], *[["0"]] * (size - 1)],
@@ -184,7 +184,7 @@ def near(
     *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, d_h: int = 1, d_v: int = 1,
     **parts: Any,
 ) -> Certificate:  # fmt: skip
-    """Ones of these shapes, and an inverse of zeros, replaced by `parts` if given."""
+    """Ones of these shapes and an inverse of zeros, which `parts` may replace."""
     head = {"key": table(d, d_h), "query": table(d, d_h), "value": table(d, d_v)}
     numbers = {"contexts": [table(n, d)], "queries": table(T, d), "labels": table(T, m)}
     claim = {"radius": "1/1000", "unknowns": list(range(T * m))}

@@ -1,5 +1,5 @@
-"""True files of all claims of exact equality, with changes, some of which leave them true: of a
-number, rows, an example, sizes, the relation, the layer, words; mutants; and bytes."""
+"""Changes of true files of all claims of exact equality, some of which leave them true: of a
+number, rows, an example, sizes, the relation, the layer, words or bytes; and mutants."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def of_a_text(draw: Draw, file: Certificate) -> None:
 
 
 def of_rows(draw: Draw, file: Certificate) -> None:
-    """Two rows are exchanged, or one replaces another; or one is left out or repeated."""
+    """Two rows are exchanged, or a row replaces another, is left out or is repeated."""
     parent, key = some(draw, file, lambda x: isinstance(x, list) and len(x) > 0)
     rows, kind = parent[key], draw.random()
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
@@ -156,7 +156,7 @@ def of_tokens(draw: Draw, file: Certificate) -> None:
 
 
 def of_an_image(draw: Draw, file: Certificate) -> None:
-    """Tokens are scaled and moved; an example that attends to nothing makes the means cancel."""
+    """Tokens are scaled and moved; an added example with equal tokens makes the means cancel."""
     data, c = file["data"], file["relation"]
     t, _ = draw.sample(range(len(data["contexts"])), 2)  # not shared
     E, n = data["contexts"][t], Fraction(len(data["contexts"][t]))
@@ -178,7 +178,7 @@ def times(numbers: list[str], factor: Fraction) -> list[str]:
 
 
 def of_a_scale(draw: Draw, file: Certificate) -> None:
-    """The relation is scaled; or a vector or example is, and its coefficient divided."""
+    """The relation is scaled; or a vector or an example is scaled and its coefficient divided."""
     factor, data = Fraction(draw.choice([-1, 2, Fraction(-2, 3), 10**9])), file["data"]
     listed = isinstance(file["relation"], dict)
     c = file["relation"]["coefficients"] if listed else file["relation"]
@@ -222,7 +222,7 @@ def of_a_word(draw: Draw, file: Certificate) -> None:
 
 
 def of_true_labels(draw: Draw, file: Certificate) -> None:
-    """The changes of the unchanged network."""
+    """The labels become the outputs of the network."""
     outputs = networks.outputs(file["network"], file["data"])
     file["data"]["labels"] = networks.as_text(outputs)
 

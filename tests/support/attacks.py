@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-Outcome = dict[str, bool]  # what was tried: did it hold?
+Outcome = dict[str, bool]  # a statement, and whether it held
 Targets = Mapping[str, Callable[[random.Random], Outcome]]
 
 

@@ -1,4 +1,4 @@
-"""Correct small constructions on data of seven examples, and ways of spoiling one of their heads.
+"""Correct small constructions on data of seven examples, and ways to spoil one of their heads.
 
 `record` changes only what the builder said, and `weights` only the layer; `rebuilt` makes the
 weights from the changed record, as if the error was made before them.
@@ -38,12 +38,12 @@ from attncert.verify.statements.statements import step_claims
 from attncert.verify.statements.states import Views
 from attncert.verify.statements.steps.heads import lead
 
-HEAD = 1  # the head (from 0) that is spoilt: it has two examples, and three before it
+HEAD = 1  # the head to spoil, from 0: it places two examples, and three are placed before
 
 
 @dataclass(frozen=True)
 class Built:
-    """Data and what was built for them."""
+    """Data, and the layer built for them."""
 
     data: Dataset
     construction: BuiltLayer
@@ -53,7 +53,7 @@ class Built:
         return self.construction.layer
 
     def head(self, h: int = HEAD) -> Any:
-        """The record of that head."""
+        """The record of head h."""
         return self.construction.heads[h]
 
 
@@ -85,7 +85,7 @@ def _uniform(builder: PaperBuilder) -> bool:
 
 
 def _paper(data: Dataset, steered: bool = False, **options: Any) -> BuiltLayer:
-    """steered: no example of a group may attend uniformly, which nearly all would."""
+    """steered: examples of a group may not attend uniformly, as nearly all would."""
     candidates = PaperBuilder._candidates
     with pytest.MonkeyPatch.context() as patch:
         if steered:
@@ -103,10 +103,10 @@ _BUILD: dict[str, Callable[..., BuiltLayer]] = {
 }
 
 # Data and settings, by construction and name.
-#   paper      interior: some targets at the barycentre. vertices: none.
-#              wide: d_h = 5 > r = 3, room for a key column too many. rational: no entry of the
-#              data is whole. trap: step 7's, where two new examples can bring one new direction.
-#   width-one  short heads; else the proof's alone.
+# paper interior: some targets at the barycentre. vertices: none there. wide: d_h = 5 > r = 3, with
+#              room for an extra key column. rational: no entry of the data is whole. trap: that of
+#              step 7, in which two new examples can bring one new direction.
+# width-one short heads; else the proof's heads alone.
 #   affine     ragged: token counts differ, and a token occurs twice.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "paper": {
@@ -144,7 +144,7 @@ PAPER = tuple(RUNS["paper"])
 
 @cache
 def run(construction: str, name: str) -> Built:
-    """One of `RUNS`."""
+    """The data and layer of one of `RUNS`."""
     make, settings = RUNS[construction][name]
     data = make()
     return Built(data, _BUILD[construction](data, **settings))
@@ -161,11 +161,11 @@ def claims(built: Built) -> list[Claim]:
     return step_claims(steps, views, lambda part: nullcontext(), "")
 
 
-# Ways of spoiling.
+# Ways to spoil.
 
 
 def stated(built: Built, **parts: Any) -> Built:
-    """Another statement about the construction as a whole: groups, r, records, layer."""
+    """A copy with other statements about the whole construction: groups, r, records, layer."""
     return replace(built, construction=replace(built.construction, **parts))
 
 
@@ -189,7 +189,7 @@ def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
 def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:
     """`rebuilt`, with the least c = 1, 2, 4, ... at which every target leads, and its gap.
 
-    Raises ValueError if no such c is found: the error does not leave a leading row.
+    Raises ValueError if no such c is found, since the error leaves no leading row.
     """
     for exponent in range(24):
         spoilt = measured(rebuilt(built, h, c=2**exponent, **parts), h)
@@ -239,11 +239,11 @@ def with_label(data: Dataset, t: int, c: int, by: Any) -> Dataset:
     return Dataset.of(data.contexts, data.queries, labels)
 
 
-# Vectors with one property too few.
+# Vectors that lack one property.
 
 
 def blind(built: Built) -> fmpq_mat:
-    """A vector orthogonal to the group, as a selector is, and to one earlier query too."""
+    """A vector that is orthogonal to the group, like a selector, but also to an earlier query."""
     head = built.head()
     return _orthogonal(built.data.queries[[*head.group, head.earlier[0]]].integer_matrix())
 

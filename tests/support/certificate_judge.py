@@ -1,6 +1,6 @@
-"""Is what a certificate states true? Plain formulas over fractions, for the checker's tests.
+"""Judges what a certificate states by plain formulas over fractions, for the checker's tests.
 
-Written from docs/certificate.md, in the most direct way, and sharing nothing with the checker.
+It is written from docs/certificate.md in the most direct way, and shares nothing with the checker.
 Digests and white space are not judged here.
 """
 
@@ -177,7 +177,7 @@ def is_dependent(certificate: Any) -> bool:
 
 
 def is_impossible(certificate: Any) -> bool:
-    """A relation that is not true of all weights fails at random ones, almost surely."""
+    """A relation that does not hold for all weights almost surely fails at random weights."""
     record(certificate, [*ENVELOPE, "relation"])
     T, n, d, m = sizes_of(certificate["dims"], DIMS[:4])
     data = record(certificate["data"], ["contexts", "queries", "labels"])
@@ -245,8 +245,8 @@ def interpolates(certificate: Any) -> bool:
 
 
 def serves_every_labelling(certificate: Any) -> bool:
-    """All outputs are 0 and the Jacobian has full rank: both modulo a prime of the judge's own,
-    which no number here is likely to be a multiple of."""
+    """All outputs are 0 and the Jacobian has full rank: both modulo the judge's own prime, which is
+    unlikely to divide any number here."""
     record(certificate, [*ENVELOPE, "network", "groups", "rank"])
     contexts, queries, _, weights = layer_parts(certificate)
     T, _, d, m, H, _, d_v = (certificate["dims"][key] for key in DIMS)

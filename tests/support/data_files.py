@@ -1,4 +1,4 @@
-"""Files of data sets for the tests of loading: good files, and files with false claims."""
+"""Files of data sets for the tests of loading: valid files, and files with false claims."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def archive(**arrays: Any) -> io.BytesIO:
 
 
 def member(shape: str, descr: str = "<i8", body: bytes = b"") -> bytes:
-    """An .npy file with any claim in its header."""
+    """An .npy file with the given header, true or not."""
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + body
 

@@ -87,7 +87,7 @@ NEAR_FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
 }
 
 
-# The false parts, and the verdicts on them.
+# The changes that make files false, and their verdicts.
 FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
     "an example twice": ("wrong", _one_more_example),
     "another number of rows": ("wrong", put("rank", "value", to=5)),
@@ -105,13 +105,13 @@ FALSE: dict[str, tuple[str, Callable[[Certificate], None]]] = {
 
 
 def _huge_values(cert: Certificate) -> None:
-    """Beyond the range of float64."""
+    """The values are beyond the range of float64."""
     block = cert["network"][0]
     block["output"] = [[str(Fraction(x) * 10**400) for x in row] for row in block["output"]]
 
 
 def _large_values(cert: Certificate) -> None:
-    """Softmax weights then decide signs before the ReLU."""
+    """With large values softmax weights decide signs before the ReLU."""
     block = cert["network"][0]
     block["output"] = [[str(Fraction(x) * SMALL) for x in row] for row in block["output"]]
 

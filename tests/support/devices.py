@@ -12,7 +12,7 @@ from support import stand_in
 
 @dataclass(frozen=True)
 class Gpu:
-    """cupy: CuPy or the stand-in. real: whether it is a GPU. xp: its array API namespace."""
+    """cupy: CuPy or the stand-in. real: whether there is a GPU. xp: the array API namespace."""
 
     cupy: Any
     real: bool

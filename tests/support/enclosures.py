@@ -1,4 +1,4 @@
-"""An enclosure of the error of weights: float arrays in base e, or a layer in units of ln 2."""
+"""Encloses the error of weights, given as float arrays in base e or as a layer in units of ln 2."""
 
 from __future__ import annotations
 

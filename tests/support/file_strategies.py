@@ -1,8 +1,8 @@
 """Hypothesis strategies for the contents of files: valid, nearly valid, and garbage.
 
 `certificates` and `data_files` are valid; `mutated` changes the structure of any JSON value in up
-to three places, which gives what is nearly valid (`mutants`, of small certificates); `garbage` is
-any JSON.
+to three places, so that it is nearly valid (`mutants` are of small certificates); `garbage` is any
+JSON.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Machine:
         return self.dtype(x.numerator / x.denominator)
 
     def total(self, terms: list[Any]) -> Any:
-        """Two terms, drawn at random, become one until one is left."""
+        """The sum: two random terms are replaced by their sum until one term is left."""
         rest = list(terms)
         while len(rest) > 1:
             a = rest.pop(self.draw.randrange(len(rest)))
@@ -140,7 +140,7 @@ class Machine:
                 places = [
                     *range(len(state) - 1),
                     len(state) - 2,
-                ]  # the query is at the last token's
+                ]  # the query is at the last token's place
                 pairs = zip(state, places, strict=True)
                 new = [self.changed(block, x, state[:-1], place) for x, place in pairs]
             if block["residual"]:

@@ -59,7 +59,7 @@ def product(a: Matrix, b: Matrix) -> list[list[int]]:
 
 
 def draw_matrix(rng: random.Random, rows: int, cols: int, size: int = 2**60) -> list[list[int]]:
-    """Weights with large entries; small ones are often 0 or equal, and then not generic."""
+    """Weights with large entries; small entries are often 0 or equal, and then not generic."""
     return [[rng.randint(-size, size) for _ in range(cols)] for _ in range(rows)]
 
 
@@ -98,7 +98,7 @@ def outputs(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int
 
 
 def feature_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
-    """The rank of Z: the reach of values alone."""
+    """The rank of Z, which values alone can reach."""
     return rank_mod([list(chain(*(feature(x, head) for head in heads))) for x in examples])
 
 
@@ -167,8 +167,8 @@ def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]
 
 
 def reached(examples: list[Example], heads: list[Head], labels: list[int]) -> bool:
-    """Does the Gauss-Newton iteration from these weights end at their outputs + λ·labels for some
-    small λ > 0? It uses differences as derivatives, and 60 digits."""
+    """Whether the Gauss-Newton iteration from these weights ends at their outputs + λ·labels for
+    some small λ > 0. It uses differences as derivatives, and 60 digits."""
     parts = [(head.keys, head.queries, head.values) for head in heads]
     first = [mpmath.mpf(x) for part in parts for matrix in part for row in matrix for x in row]
 
@@ -210,7 +210,7 @@ def reached(examples: list[Example], heads: list[Head], labels: list[int]) -> bo
 
 
 def rank(rows: Iterable[Vector]) -> int:
-    """Over the rationals."""
+    """The rank over the rationals."""
     table = [[fmpq(x) for x in row] for row in rows]
     return fmpq_mat(len(table), len(table[0]), list(chain(*table))).rank() if table else 0
 
@@ -400,7 +400,7 @@ def draw_context(rng: random.Random, d: int, pool: list[Matrix]) -> Matrix:
 
 
 def draw_groups(rng: random.Random, d: int, sizes: list[int], q: int) -> list[list[Example]]:
-    """Queries are generic in a subspace of dimension at most q."""
+    """Groups whose queries are generic in a subspace of dimension at most q."""
     basis = columns(draw_matrix(rng, q, d, 2**20))
     pool: list[Matrix] = []
     groups: list[list[Example]] = []
@@ -427,7 +427,7 @@ def draw_apart(rng: random.Random, T: int, d: int, size: int) -> list[list[int]]
 
 
 def dataset(examples: list[Example], m: int = 1) -> Dataset:
-    """Contexts of one number of rows; labels 0."""
+    """The data set of examples whose contexts have equally many rows; labels are 0."""
     contexts = [context for context, _ in examples]
     return Dataset.of(contexts, [query for _, query in examples], [[0] * m for _ in examples])
 

@@ -1,6 +1,6 @@
 """Small true certificates of every-labelling, made by the oracle of the attack, not by a builder.
 
-A matrix of derivatives by differences, with the real exponential in mpmath, says what the rank is.
+The rank is that of a matrix of derivatives by differences, with the real exponential in mpmath.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CASES = {
 
 
 def certificate_of(examples: list[Example], heads: list[Head], m: int = 1) -> Certificate:
-    """A file of the claim, true or not."""
+    """A file with this claim, true or not."""
 
     def text(table: Any) -> Any:
         return [text(x) for x in table] if isinstance(table, list | tuple) else str(table)
@@ -103,6 +103,6 @@ def case(name: str) -> Certificate:
 
 
 def with_small_prime(file: Certificate) -> Certificate:
-    """The primes for --fast, which uses only float64."""
+    """The file with a prime for --fast, which uses only float64."""
     file["rank"]["prime"] = str(PRIMES_FLOAT64[0])
     return sealed(file)

@@ -1,4 +1,4 @@
-"""Small transformers of other libraries, with random weights, and what they output.
+"""Small transformers of other libraries, with random weights, and their outputs.
 
 python tests/support/library_cases.py [NAME...] records cases in library_outputs.json beside it, so
 that they are compared even if these libraries are missing. Weights are multiples of 1/8.

@@ -1,5 +1,4 @@
-"""Data sets that are hard to memorize for networks, and the evaluation of a network in
-fractions."""
+"""Data sets that networks find hard to memorize, and the evaluation of a network in fractions."""
 
 from __future__ import annotations
 
@@ -72,7 +71,7 @@ def _labels(draw: random.Random, kind: str, T: int, m: int) -> list[list[Any]]:
 
 
 def blocks(network: Network) -> list[Any]:
-    """In plain fractions."""
+    """The blocks in plain fractions."""
     return [_fractions(block) for block in as_json(network)]
 
 

@@ -131,7 +131,7 @@ def outputs(blocks: Any, data: Any, exact: bool = True) -> list[Vector]:
     return [output(blocks, E, q, exact) for E, q in zip(contexts, queries, strict=True)]
 
 
-# Random ones.
+# Random networks.
 
 
 def numbers(draw: random.Random, rows: int, columns: int, whole: bool = False) -> Any:
@@ -255,8 +255,8 @@ def nearest(certificate: Certificate, margin: Any) -> Certificate:
 
 def behind(certificate: Certificate, seed: int) -> Certificate:
     """The same claim about a layer after two blocks: their input is chosen so that their outputs
-    are its data. The first adds a mean of the tokens to the query, the second makes 2 x + b of each
-    vector; of odd seeds another one before them leaves out a coordinate.
+    are its data. The first adds a mean of the tokens to the query, the second maps each vector x to
+    2 x + b; for odd seeds another block before them drops a coordinate.
     """
     draw = random.Random(seed)
     data, d = certificate["data"], certificate["dims"]["width"]

@@ -1,4 +1,4 @@
-"""Newton's method from the weights of a certificate to 200 digits, by mpmath: an oracle.
+"""An oracle: Newton's method from the weights of a certificate to 200 digits, by mpmath.
 
 No code is shared with the makers or checkers of certificates: outputs come straight from the
 definition of attention, with the true exponential, and derivatives from differences.

@@ -1,7 +1,7 @@
 """Independent answers for the tests: plain Python integers and Fractions, enumeration, no FLINT.
 
-They are slow and obvious on purpose. Forward passes in Fractions are in small_layers; the functions
-here decide whether the hypotheses hold, and whether a witness is valid.
+They are deliberately slow and obvious. Forward passes in Fractions are in small_layers; the
+functions here decide whether the hypotheses hold, and whether a witness is valid.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def some_grouping(queries: Rows, first: int, further: int, heads: int) -> bool:
     """Whether *any* ordered partition meets the condition. It tries all, for T up to about 7.
 
     The first group has at most `first` examples, each further one at most `further`, and there are
-    at most `heads`. Whether the rest can be completed depends on which examples are placed, not on
-    how: hence the cache.
+    at most `heads`. Whether the rest can be completed depends only on which examples are placed, so
+    results are cached.
     """
 
     @cache

@@ -1,4 +1,4 @@
-"""Small data sets, and one dependency planted: among the queries, or between rows of a context."""
+"""Small data sets with one planted dependency, among the queries or between rows of a context."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Combination = Mapping[int, Fraction | int]
 
 
 def scaled(data: Dataset, contexts: Fraction, queries: Fraction) -> Dataset:
-    """All contexts and all queries times a number each; the labels stay."""
+    """All contexts times one number and all queries times another; the labels stay."""
     tables = [[[contexts * x for x in row] for row in E] for E in data.contexts.fractions()]
     rows = [[queries * x for x in row] for row in data.queries.fractions()]
     return Dataset.of(tables, rows, data.labels)
@@ -40,7 +40,7 @@ def query_lists(
 
 @dataclass(frozen=True)
 class Dependent:
-    """The dependency is between the rows of context number `context`, or the queries if None."""
+    """A dependency between the rows of context number `context`, or between queries if None."""
 
     data: Dataset
     context: int | None

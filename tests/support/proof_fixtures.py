@@ -1,6 +1,6 @@
 """Small proofs of every kind, for the tests of the reports.
 
-If no small run gives a kind, a real proof has some claims changed: wrong weights, weak evidence,
+If no small run gives a kind, some claims of a real proof are changed: wrong weights, weak evidence,
 text meant to break a page, hundreds of heads. These claims need not be true.
 """
 
@@ -76,7 +76,7 @@ def wrong_weights() -> Proof:
 
 
 def weak(level: Level) -> Proof:
-    """A1, and so the answer, is known at `level` only."""
+    """A proof in which A1, and so the answer, is known only at `level`."""
     few = (ids.A1, ids.MEMORIZATION)
     return changed(
         paper_proof(), lambda claim: replace(claim, level=level) if claim.id in few else claim
@@ -84,7 +84,7 @@ def weak(level: Level) -> Proof:
 
 
 def large() -> Proof:
-    """H = 600, T = 1801: the second of three heads stands for all that follow it."""
+    """H = 600, T = 1801, made of three heads: all heads after the second are like it."""
     proof, H = paper_proof(3, 4, 4, 8), 600
     first, second, _ = proof.heads
     data = generators.family(3 * H + 1, 4, 8, shared=True, queries="moment-curve", seed=1)

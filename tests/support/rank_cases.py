@@ -1,6 +1,6 @@
 """Matrices with planted ranks, one table for the tests of all four arithmetics.
 
-Each case states its rank and why it is that; none is computed by the code under test.
+Each case states its rank and the reason for it; the code under test computes no rank here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Case:
 
 
 def planted(rows: int, columns: int, rank: int, seed: int, spread: int = 9) -> np.ndarray:
-    """L U with L, U holding identity blocks of size `rank`: rank exact by construction."""
+    """L U, where L and U contain identity blocks of size `rank`, so that the rank is known."""
     rng = np.random.default_rng(seed)
     left = rng.integers(-spread, spread + 1, (rows, rank))
     right = rng.integers(-spread, spread + 1, (rank, columns))
@@ -97,13 +97,13 @@ def balls(matrix: list[list[float]] | np.ndarray) -> arb_mat:
 
 
 def balanced(matrix: np.ndarray, p: int, dtype: str = "float64") -> np.ndarray:
-    """Residues next to 0."""
+    """Residues of smallest absolute value."""
     r = matrix % p
     return np.where(r > p // 2, r - p, r).astype(dtype)
 
 
 def flint_rank(matrix: np.ndarray, p: int) -> int:
-    """Over Z/p."""
+    """The rank over Z/p."""
     if 0 in matrix.shape:
         return 0
     return int(nmod_mat(*matrix.shape, [int(x) % p for x in matrix.ravel()], p).rank())

@@ -1,5 +1,5 @@
 """The rank of the Jacobian of layers with ReLU blocks in floats, in code that shares nothing with
-the project's: x + B relu(A x + a) + b as it is written, softmax with exp, random real weights, and
+the project's: x + B relu(A x + a) + b literally, softmax with exp, random real weights, and
 derivatives by complex steps."""
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def needed() -> None:
 
 
 def verified_status(path: str) -> str:
-    """Its verdict on a file: one line, nothing on stderr."""
+    """The verified checker's verdict on a file: one line, with nothing on stderr."""
     found = subprocess.run([str(EXECUTABLE), path], capture_output=True, text=True, check=False)
     status = VERDICTS[found.returncode]
     assert found.stdout.startswith(f"{status}: ")

@@ -1,4 +1,4 @@
-"""Files of every claim whose data are token sequences, and the same on prefixes written out."""
+"""Files of every claim on token sequences, and the same claims on prefixes written out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests over a long list of cases: some of them by default, all of them if slow tests run."""
+"""Tests over a long list of cases run some of them by default, and all of them with slow tests."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Shards whose work is a digest, so that lost, repeated or misplaced items show; and a Dask
+"""Shards whose work is a digest, in which lost, repeated or misplaced items show; and a Dask
 cluster."""
 
 from __future__ import annotations

@@ -287,7 +287,7 @@ def moved_by(numbers: Any, step: Fraction) -> Any:
 
 
 def halfway(x: str) -> str:
-    """Even numbers from half above, which is a tie; odd ones unchanged."""
+    """An even number becomes a tie half above it; an odd one is unchanged."""
     return x if int(x) % 2 else str(int(x) + Fraction(1, 2))
 
 

@@ -59,7 +59,7 @@ SHAPES = {
 
 
 def planted(shape: Shape, seed: int = 0) -> Planted:
-    """The first draw whose features have rank T."""
+    """The first random draw whose features have rank T."""
     return next(p for p in draws(shape, seed) if p is not None)
 
 
@@ -82,7 +82,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
     contexts: Any = [over_q(shape.n, shape.d, 3) for _ in range(1 if shape.shared else shape.T)]
     labels = [[Fraction(x, 7) for x in row] for row in whole(shape.T, shape.m, 20)]
     data = Dataset.of(contexts, over_q(shape.T, shape.d, 3), labels)
-    scaled = fmpq(q)  # keys and queries absorb the data's denominators: whole logits
+    scaled = fmpq(q)  # keys and queries absorb the data's denominators, so logits are whole
     heads = [
         Head(
             fmpq_mat(whole(shape.d, shape.head_width, 1)) * scaled,

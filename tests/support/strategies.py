@@ -1,7 +1,7 @@
 """Hypothesis strategies for data sets of all shapes and kinds.
 
-`raw_data` draws what a user writes (nested lists), `datasets` arbitrary exact data (nothing
-holds), `families` data with contexts of rank n, `planted` data with one known dependency.
+`raw_data` draws what a user writes (nested lists), `datasets` arbitrary exact data (no hypothesis
+need hold), `families` data with contexts of rank n, `planted` data with one known dependency.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shared code of the tests about all weights; weights that a careless statement might forget."""
+"""For tests about all weights: checks, and weights that a careless statement might forget."""
 
 from __future__ import annotations
 

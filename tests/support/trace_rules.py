@@ -183,9 +183,8 @@ def _too_strong(proof: Proof) -> Iterator[str]:
 
 
 def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
-    """Whether the numbers cover every k of T vectors: all subsets of k, counted again; or a method
-    that covers every j, k <= j <= min(T, d) (more than d are dependent), within what that method
-    can show.
+    """Whether the numbers cover every k of T vectors: all subsets of k, counted again, or a method
+    that covers every j, k <= j <= min(T, d), within its limits (more than d vectors are dependent).
 
     The rank covers only all T vectors together.
     """

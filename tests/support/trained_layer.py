@@ -1,7 +1,7 @@
 """A layer of the paper's kind, trained by gradient descent in plain NumPy: not a construction.
 
-Gradients by hand (softmax attention of one query, linear readout), Adam, float64, seeded. Also the
-plain forward pass that the audit is compared with.
+It uses gradients by hand (softmax attention of one query, linear readout), Adam, float64 and a
+seed. Also the plain forward pass that the audit is compared with.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def layers(claim: str) -> list[Certificate]:
 
 
 def of_a_network(draw: random.Random) -> tuple[Certificate, bool | None]:
-    """A file of one of the claims about small numbers that tie; its bound is met, or missed by
+    """A file with one of the claims on small numbers that tie; its bound is met, or missed by
     2^-k."""
     data, contexts, queries = sequences(draw)
     lengths, d = {len(context) for context in contexts}, len(queries[0])

@@ -1,7 +1,7 @@
 """Random small cases against every statement of docs/next-token.md that ranks can refute.
 
-A case returns the parts that were tried in it, each with whether it held. Case k of a target
-depends on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
+A case returns the statements that it tried, each with whether it held. Case k of a target depends
+on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
 of sequences: an example is its prefix written out. Examples without positions have rows of their
 own here, from counts. Without a failure nothing is proved beyond the cases counted.
 
@@ -54,7 +54,7 @@ def tangents(d: int, w: int) -> int:
 
 
 def skew(d: int, w: int, L: int) -> int:
-    """s(L): the skew ones that are 0 on L independent vectors."""
+    """s(L): the dimension of the skew ones that are 0 on L independent vectors."""
     D = max(d - L, 0)
     j = min(d - min(w, d), D)
     i = max(2 * j - D, 0)
@@ -121,7 +121,7 @@ def draw_forest(rng: random.Random, T: int) -> Forest:
 
 
 def draw_prefix(rng: random.Random, d: int) -> list[list[int]]:
-    """Zeros, repeats, multiples of one token, or anything small."""
+    """A prefix of zeros, repeats, multiples of one token, or any small tokens."""
     base = draw_matrix(rng, rng.randint(1, d), d, rng.choice((0, 1, 3)))
     return [[rng.randint(-1, 2) * x for x in rng.choice(base)] for _ in range(rng.randint(1, 5))]
 
@@ -264,7 +264,7 @@ def count_rows(embedding: Matrix, heads: Sequence[Head], examples: Sequence[Clas
 
 
 def head_at(head: Head, query: Vector) -> tuple[list[int], list[int]]:
-    """KQᵀe and Qᵀe."""
+    """KQᵀe and Qᵀe of a head at a query."""
     narrow = apply(columns(head.queries), query)
     return apply(head.keys, narrow), narrow
 
@@ -284,7 +284,7 @@ def draw_vocabulary(
 
 
 def on_no_form(counts: Sequence[Vector], degree: int) -> bool:
-    """Only the form 0 of this degree vanishes on all of them."""
+    """Whether no form of this degree but 0 vanishes on all of the counts."""
     V = len(counts[0])
     monomials = list(combinations_with_replacement(range(V), degree))
     return rank_mod([[prod(n[v] for v in m) for m in monomials] for n in counts]) == len(monomials)
@@ -332,7 +332,7 @@ def first_symbol_case(rng: random.Random) -> Outcome:
 
 
 def texts_with_first(rng: random.Random, V: int, length: int) -> list[list[int]]:
-    """Symbol 0 comes first in each, and occurs nowhere else."""
+    """Texts in which symbol 0 comes first, and occurs nowhere else."""
     few = range(1, V)
     texts = []
     for _ in range(rng.randint(1, 6)):

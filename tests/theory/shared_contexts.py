@@ -1,8 +1,8 @@
-"""Random small cases against docs/shared-contexts.md: one head, one context of n tokens.
+"""Tests docs/shared-contexts.md on random small cases: one head, one context of n tokens.
 
-A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Enclosures are not needed: 60 digits
-of mpmath, and inequalities with room for 10^-40. A case returns the parts that were tried in it,
-each with whether it held. Case k of a target depends on (target, 0, k) alone.
+A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures it uses 60 digits
+of mpmath, and inequalities with room for 10^-40. A case returns the statements that it tried, each
+with whether it held. Case k of a target depends on (target, 0, k) alone.
 
     PYTHONPATH=tests python tests/theory/shared_contexts.py TARGET CASES
 """
@@ -39,7 +39,7 @@ def uniform(rng: random.Random, low: float, high: float) -> mpf:
 
 
 def draw_head(rng: random.Random, n: int, R: mpf, M: mpf) -> Head:
-    """|w| ≤ R and |μ_i - μ_j| ≤ M, both often extreme; tokens often nearly alike."""
+    """A head with |w| ≤ R and |μ_i - μ_j| ≤ M, often extreme, and often with similar tokens."""
     few = [uniform(rng, 0, 1), mpf(0), mpf(1)]
     mu = [M * (rng.choice(few) if rng.random() < 0.7 else uniform(rng, 0, 1)) for _ in range(n)]
     w = [R * (rng.choice((-1, 1)) if rng.random() < 0.7 else uniform(rng, -1, 1)) for _ in mu]
@@ -240,7 +240,7 @@ def tangents(head: Head, s: mpf) -> list[mpf]:
 
 
 def branches_case(rng: random.Random) -> Outcome:
-    """Every label in [0, 1] has two preimages, and δ with its 2n - 2 derivatives is independent."""
+    """Every label in [0, 1] has two preimages, and δ and its 2n - 2 derivatives are independent."""
     n = rng.choice((3, 3, 3, 4, 4, 5))
     with mp.workdps(120):  # μ that are near each other make it small
         size, determinant = independence(two_branches(rng, n), n)

@@ -33,7 +33,7 @@ def test_random_small_cases(target: str, most: int) -> None:
 
 @pytest.mark.parametrize("d", range(1, 6))
 def test_the_skew_directions_are_counted(d: int) -> None:
-    """Skew elements of {K'Qᵀ + KQ'ᵀ} that are 0 on L vectors, by linear algebra modulo a prime."""
+    """Linear algebra modulo a prime counts the skew {K'Qᵀ + KQ'ᵀ} that are 0 on L vectors."""
     rng = random.Random(d)
     for w in range(1, d + 2):
         K, Q = draw_matrix(rng, d, w), draw_matrix(rng, d, w)
@@ -70,7 +70,7 @@ def flat(table: list[list[int]]) -> list[int]:
     ],
 )
 def test_the_smallest_forests(forest: list[int], rank: int) -> None:
-    """d = w = 3 and H = 1: N = 12."""
+    """For d = w = 3 and H = 1, N is 12."""
     rng = random.Random(2)
     examples = examples_of(forest, draw_matrix(rng, len(forest), 3))
     assert forest_rank(forest, 3, 1, 3) == rank

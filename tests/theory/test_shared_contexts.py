@@ -30,7 +30,7 @@ def test_orders_are_all_where_vectors_are_few() -> None:
 
 
 def test_chances_at_N_for_two_tokens() -> None:
-    """T = N = d + 2: 1 - 2/T, which tends to 1; with three tokens nothing at d = 2."""
+    """At T = N = d + 2 the bound is 1 - 2/T; for three tokens it says nothing at d = 2."""
     assert [chance(T, T - 2, 2) for T in range(3, 8)] == pytest.approx(
         [1 - 2 / T for T in range(3, 8)]
     )
@@ -40,6 +40,6 @@ def test_chances_at_N_for_two_tokens() -> None:
 
 @pytest.mark.slow
 def test_growth_alone_is_bounded_at_such_sizes() -> None:
-    """H = 1, n = d, R = M = 1000: below 3d only between d = 10^4 and 10^5."""
+    """For H = 1, n = d, R = M = 1000 the bound falls below 3d only between d = 10^4 and 10^5."""
     assert refuted_from(10**4, 1, 10**4, 1e3, 1e3) > 3 * 10**4
     assert refuted_from(10**5, 1, 10**5, 1e3, 1e3) < 3 * 10**5

@@ -1,4 +1,4 @@
-"""Theorem 2 of docs/width-one.md: contexts of any rank, ragged ones, and narrow values."""
+"""Theorem 2 of docs/width-one.md: contexts of any rank and different lengths; narrow values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def certified(proof: Proof, path: Path) -> bool:
 
 
 def drawn(seed: int) -> Dataset:
-    """1 to 4 tokens, rows repeated or on a line; few examples on the moment curve."""
+    """Contexts of 1 to 4 tokens, some repeated or on a line, and queries on the moment curve."""
     rng = np.random.default_rng([seed, 85])
     T, d = int(rng.integers(2, 7)), int(rng.integers(2, 4))
     contexts = []
@@ -100,7 +100,7 @@ NARROW = generators.family(7, 3, 4, queries="moment-curve", m=4, seed=1)
 
 @pytest.mark.parametrize("construction", ["paper", "width-one", "affine"])
 def test_values_as_wide_as_a_group_are_enough(construction: str, tmp_path: Path) -> None:
-    """d_v = 3 = n, m = 4: W_V picks columns, whatever the labels."""
+    """With d_v = 3 = n and m = 4, W_V picks columns that do not depend on the labels."""
     proof = prove(NARROW, Prove(construction, value_width=3))
     assert proof.standing is Level.PROVED and certified(proof, tmp_path / "c.json")
     assert proof.trace["hypothesis.value-width"].level is Level.REFUTED

@@ -96,7 +96,7 @@ NAMES = [pytest.param(x, marks=pytest.mark.slow) if x == "assume" else x for x i
 
 @pytest.mark.parametrize("case", NAMES)
 def test_a_wrong_file_is_no_answer(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every claim of the answer holds, and a file of other numbers is written."""
+    """Every claim of the answer holds, but a file with other numbers is written."""
     ask, module, writer, changed = CASES[case]
     honest = getattr(module, writer)
 

@@ -32,7 +32,7 @@ NAMES = (*OURS, "borrowed")
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
-    """Ours, the example's, and the paper's under another name as a third-party one."""
+    """Our constructions, the example's, and the paper's under another name, as if third-party."""
     before = dict(registry._registered)
     registry.method(EXAMPLE)
     registry.register(replace(paper.CONSTRUCTION, name="borrowed"))

@@ -55,7 +55,7 @@ def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
 
 
 def test_nothing_is_said_of_them_where_nothing_is_built() -> None:
-    """Two examples of one input: not every labelling is possible, and the labels are not known."""
+    """Two examples have one input, so not every labelling is possible; the labels are not known."""
     data = Dataset.of(EYE, [[1, 2], [1, 2]])
     proof = attncert.prove(data, attncert.Prove(heads=2, claim="full-rank"))
     assert proof.standing.value == "refuted" and proof.certificate is None

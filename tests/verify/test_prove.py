@@ -107,7 +107,7 @@ def test_memorized_exactly(name: str, tmp_path: Path) -> None:
 
 
 def test_the_three_routes_and_what_they_carry() -> None:
-    """Small numbers: all three run; the answer rests on the exact ones, and not on A1."""
+    """With small numbers all three routes run; the answer rests on exact ones, not on A1."""
     proof = prove(SMALL)
     trace = proof.trace
     assert trace.standing("interpolation.rational") is Level.PROVED
@@ -137,7 +137,7 @@ def test_floats_are_proved_by_rank(data: Dataset, tmp_path: Path) -> None:
 
 
 def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
-    """A requested readout of about 2^60 bits is impossible: this is not an error, and is not called
+    """A requested readout of about 2^60 bits is impossible, which is neither an error nor
     proved."""
     proof = prove(FLOATS, Prove(claim="interpolation"))
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
@@ -232,7 +232,7 @@ def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -
     assert proof.standing is Level.REFUTED
 
 
-# Anything at all.
+# Arbitrary data.
 
 
 @settings(max_examples=60, deadline=None)
@@ -261,7 +261,7 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
 
 
 def refuted_by_relations(proof: Proof) -> bool:
-    """Some hypothesis is false, and what shows it is a relation between queries or rows."""
+    """Whether some hypothesis is false, as a relation between queries or rows shows."""
     witnesses = [
         (claim.id, dict(claim.witness or {}))
         for claim in proof.trace

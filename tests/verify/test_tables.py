@@ -1,4 +1,4 @@
-"""Outer products of logits against the same tables written out."""
+"""Compares outer products of logits with the same tables written out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact arrays: nothing is rounded on the way in, and nothing overflows inside."""
+"""Exact arrays: no input is rounded, and no arithmetic overflows."""
 
 from __future__ import annotations
 

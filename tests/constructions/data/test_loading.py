@@ -25,7 +25,7 @@ from attncert.constructions.errors import InputError
 
 
 def line_of(text: bytes) -> str:
-    """The one line that refuses a JSON text."""
+    """The one-line error for a JSON text."""
     with pytest.raises(InputError) as refusal:
         parse_json(text)
     return str(refusal.value)
@@ -37,7 +37,7 @@ def line_of(text: bytes) -> str:
 @settings(deadline=None)
 @given(raw_data(numbers))
 def test_json_is_read_exactly(raw: dict[str, Any]) -> None:
-    """Decimals as they are written."""
+    """Decimals are taken literally."""
     data = parse_json(json.dumps(as_json(raw)).encode())
     written = each(raw, lambda x: Fraction(repr(x)) if isinstance(x, float) else x)
     assert data.canonical() == Dataset.of(**written).canonical()
@@ -189,7 +189,7 @@ def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_denominators_of_one_hash() -> None:
-    """Putting twenty-five thousand of them in a set took half a minute."""
+    """A set of twenty-five thousand of them once took half a minute."""
     entries = [f"1/{1 + (i + 1) * (2**61 - 1)}" for i in range(25_000)]
     start = time.process_time()
     with pytest.raises(InputError, match="common denominator of at most"):

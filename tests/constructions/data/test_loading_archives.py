@@ -52,7 +52,7 @@ def test_pickles_are_not_run() -> None:
     assert not Trap.sprung
     file.seek(0)
     np.load(file, allow_pickle=True)["labels"]
-    assert Trap.sprung  # so it was a pickle that could have run
+    assert Trap.sprung  # so the pickle could have run
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_false_claims_are_refused_unread(members: dict[str, bytes], line: str) -
 
 
 def test_a_bomb_is_refused_unread() -> None:
-    """3 GiB of zeros that a stored size of a few bytes announces honestly, or not at all."""
+    """3 GiB of zeros in a few stored bytes, with an announced size that is true or forged."""
     honest = zipped(contexts=member(f"({3 * 2**27}, 1)"))
     assert "must be arrays of at most 2147483648 bytes, not 3221225488" in line_of_npz(honest)
     body = zipped(zipfile.ZIP_DEFLATED, contexts=member("(1, 1)", body=b"\0" * 2**24))
     assert "the size of contexts does not match its shape" in line_of_npz(body)
-    # The same with the announced size forged: the reader stops at what was announced.
+    # With a forged size, the reader stops at the announced size.
     raw, size = body.getvalue(), len(member("(1, 1)")) + 2**24
     forged = raw.replace(struct.pack("<L", size), struct.pack("<L", len(member("(1, 1)")) + 8))
     assert forged != raw
@@ -153,7 +153,7 @@ def test_long_directories_are_refused_unread() -> None:
 
 
 def test_comments_are_refused_unread() -> None:
-    """With a comment, zipfile would look for another end record, which was not examined here."""
+    """With a comment, zipfile would look for another end record, which was not checked."""
     raw = archive().getvalue()
     for end in (raw[-22:-2] + b"\1\0", raw[-22:-2] + b"\1\0!"):
         line = line_of_npz(io.BytesIO(raw[:-22] + end))

@@ -1,4 +1,4 @@
-"""Data of token sequences, against prefixes that the test writes out with its own code."""
+"""Compares data of token sequences with prefixes that the test writes out with its own code."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_labels() -> None:
 
 
 def test_drawn_rows_are_different_and_follow_the_seed() -> None:
-    """The rows as NumPy draws them."""
+    """The rows are those that NumPy draws."""
     drawn = {"width": 2, "bound": 1}
     data = [of_sequences(["abcabc"], drawn | {"seed": seed}) for seed in (0, 0, 1)]
     rows = [x.canonical()["embedding"] for x in data]

@@ -1,4 +1,4 @@
-"""Domains of inputs with answers, against all inputs listed one by one."""
+"""Compares domains of inputs with all inputs listed one by one."""
 
 from __future__ import annotations
 

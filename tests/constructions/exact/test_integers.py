@@ -1,4 +1,4 @@
-"""Integer arrays that never wrap, foreign numbers of one hash, and primes."""
+"""Integer arrays that never wrap, untrusted numbers with one hash, and primes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ values = st.one_of(st.integers(-9, 9), st.integers(), st.sampled_from(EDGE))
 
 
 def array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """int64 if everything fits, else objects: what the functions are given in practice."""
+    """int64 if everything fits, else objects, as the functions receive in practice."""
     fits = all(-(2**62) < x < 2**62 for x in entries)
     out = np.empty(len(entries), dtype=np.int64 if fits else object)
     out[:] = entries
@@ -93,7 +93,7 @@ def test_flint_and_back(matrix: np.ndarray) -> None:
 
 
 P = 2**61 - 1  # the hash of P k is 0
-MANY = [P * k for k in range(1, 15_001)]  # a set of them takes seconds, sorting no time
+MANY = [P * k for k in range(1, 15_001)]  # a set of them takes seconds, sorting almost no time
 
 
 def test_keys_are_equal_as_tuples_are_and_have_hashes_of_their_own() -> None:
@@ -110,7 +110,7 @@ def test_numbers_of_one_hash_cost_no_more_than_others() -> None:
 
 
 def test_the_equations_of_relations_are_as_long_as_their_numbers() -> None:
-    """Each class has its own common denominator: with one for all, 300 classes of scales of 4,000
+    """Each class has its own common denominator. With a single one, 300 classes of scales of 4,000
     digits would make numbers of 1.2 million digits."""
     scales = [2**64 + 2 * t + 1 for t in range(12)]
     data = Dataset.of([[1, 0], [0, 1]], [[r, 0] for r in scales] * 2, list(range(24)))

@@ -50,7 +50,7 @@ def test_reduced_at_multiples_and_at_the_edge_of_the_mantissa(p: int) -> None:
 def test_pivots_are_the_columns_at_which_the_rank_grows(
     p: int, N: int, d: int, rank: int, seed: int
 ) -> None:
-    """Matrices of rank at most `rank`, every other one sparse: pivots far apart, zero rows."""
+    """The rank is at most `rank`; half the matrices are sparse: distant pivots, zero rows."""
     rng = np.random.default_rng(seed)
     left = rng.integers(0, p, (N, rank)) * (rng.random((N, rank)) < rng.choice([0.05, 1]))
     table = left @ rng.integers(0, p, (rank, d)) % p
@@ -108,7 +108,7 @@ def test_many_tokens(tokens: int) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_float_features_follow_the_exact_ones(shared: bool) -> None:
-    """Planted: weights 1/4, 3/4; a saturated row; exponents beyond all floats."""
+    """Planted are weights 1/4 and 3/4, a saturated row, and exponents beyond all floats."""
     contexts = np.array([[[4.0, 0.0], [0.0, 8.0]]] * (1 if shared else 3))
     logits = np.array([[0, 0], [3**700, 0], [-(3**700), 1]], dtype=object)
     assert mix(softmax_float(logits), contexts, None).tolist() == [[2, 4], [4, 0], [0, 8]]

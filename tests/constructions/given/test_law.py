@@ -1,4 +1,4 @@
-"""The dimension count N, against the rank of the Jacobian and ranks by plain elimination."""
+"""Compares the dimension count N with the Jacobian's rank, and ranks with plain elimination."""
 
 from __future__ import annotations
 

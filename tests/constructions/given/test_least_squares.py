@@ -1,4 +1,4 @@
-"""Fitting given labels: derivatives, the two systems, trial figures, and how it fails."""
+"""Fitting given labels: derivatives, the two systems, trial figures, and failures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_derivatives_are_those_of_the_outputs(shape: Shape, shared: bool) -> Non
 
 
 def test_outputs_are_those_of_attention() -> None:
-    """Outputs by the definition, one example and head at a time."""
+    """The outputs are those of the definition, computed for one example and head at a time."""
     shape = SHAPES[1]
     contexts, queries, _ = arrays(3, 4, shape.d, shape.m, 3)
     weights = np.random.default_rng(4).standard_normal(shape.parameters)
@@ -70,13 +70,13 @@ def test_both_systems_give_the_damped_least_squares_step(size: tuple[int, int]) 
 
 @pytest.mark.parametrize(("T", "shape"), [(6, SHAPES[1]), (2, SHAPES[2]), (4, SHAPES[3])])
 def test_any_widths(T: int, shape: Shape) -> None:
-    """More than one label, values narrower and wider than the labels."""
+    """There are several labels, and values narrower and wider than the labels."""
     for shared in (False, True):
         assert fitted(T, 3, shape, 1, shared).converged
 
 
 def test_labels_out_of_reach_are_not_found() -> None:
-    """Twice as many labels as parameters; and examples that differ only in their labels."""
+    """There are twice as many labels as parameters, or two examples differ only in their labels."""
     shape = Shape(3, 1, 1, 1, 1)
     found = fitted(18, 2, shape)
     assert not found.converged and found.why and found.error > 0.01
@@ -110,7 +110,7 @@ def test_the_same_code_runs_on_any_array_library() -> None:
 
 
 def test_weights_beyond_floats_are_not_found() -> None:
-    """Contexts of denormal numbers: values of size 1/E are above the largest float."""
+    """For contexts of denormal numbers, values of size 1/E are above the largest float."""
     shape = SHAPES[1]
     contexts, queries, labels = arrays(4, 3, shape.d, shape.m, 1)
     assert descend(contexts, queries, labels, shape, 0).converged

@@ -113,7 +113,7 @@ def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
 
 
 def test_counts() -> None:
-    """Nonzero numbers; bits of numerators, and of denominators other than 1; hidden units."""
+    """Counted are nonzero numbers, bits of numerators and of denominators above 1, hidden units."""
     relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
@@ -147,7 +147,7 @@ def test_the_layer_is_uniform_attention_with_a_skip() -> None:
 
 
 def test_two_layers_memorize_what_one_does_not() -> None:
-    """Digits with one query: A1 is refuted; after the first layer the second one is exact."""
+    """For digits with one query A1 is refuted; after the first layer the second one is exact."""
     data, settings = one_query(7), attncert.Prove(heads=2, head_width=4)
     assert attncert.prove(data, settings).standing.value != "proved"
     proof = attncert.prove(mean(16).apply(data), settings)

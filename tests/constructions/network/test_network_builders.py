@@ -1,5 +1,5 @@
-"""Networks that memorize: exact on any data by a second evaluator, each step of each proof on the
-finished weights, and every planted defect seen."""
+"""Networks that memorize: a second evaluator finds them exact on any data, each step of each proof
+holds on the finished weights, and every planted defect is seen."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def test_the_query_is_the_input_where_it_suffices(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_defect_is_seen(name: str) -> None:
-    """A wrong weight of the readout is detected if its unit is not always 0, and some are not. A
-    wrong bias of the readout is always detected; of the other blocks, for some of them."""
+    """A wrong weight of the readout is detected if its unit is not always 0, as some are not. A
+    wrong bias of the readout is always detected, and one of another block for some of its units."""
     data = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]], [[1], [1]]], [[1]] * 4, [1, 2, 3, -1])
     network = blocks(BUILDERS[name].build(data).network)
     units = networks.outputs(network[:-1], data.canonical())
@@ -129,7 +129,7 @@ def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:
 
 @pytest.mark.parametrize("build", [threshold_pairs.build, derivative_pairs.build])
 def test_inputs_that_a_prime_confuses(build: Any) -> None:
-    """Equal modulo the prime, and on the line of two others over ℚ."""
+    """Two inputs are equal modulo the prime, or an input is on the line of two others over ℚ."""
     points = [[0, 0], [2147483579, 0], [1, 0], [2, 3], [5, -1]]
     data = Dataset.of([[0, 0]], points, [1, 0, 1, 0, 0])
     record = build(data)

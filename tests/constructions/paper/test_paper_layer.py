@@ -62,11 +62,11 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
     assert conclusions.full_rank(data, spoilt.layer).numbers["prime"] != p
 
 
-# Numbers that no step states.
+# Numbers that do not occur in a step.
 
 
 def test_off_peak_weights_in_bits() -> None:
-    """log2(1 - p_max) for weights 1/4; 2^-k over 1 + 2^-k; equal; and far beyond all floats."""
+    """log2(1 - p_max) for weights 1/4, 2^-k over 1 + 2^-k, equal ones, and beyond all floats."""
     table = np.array([[0, 0, 0, 0], [0, -50, -(10**6), -(10**6)], [3**800, 0, 0, 0]], dtype=object)
     found = tables.log2_off_peak(table)
     assert found[0] == pytest.approx(np.log2(0.75))

@@ -24,7 +24,7 @@ from attncert.constructions.readout.solve import pivot_system, predicted_bits, r
 @settings(max_examples=60)
 @given(st.integers(1, 3), st.integers(60, 3000), st.integers(0, 200), st.integers(0, 9999))
 def test_a_planted_denominator_is_found(k: int, bits: int, spare: int, seed: int) -> None:
-    """Numerators are random and as long as the denominator, as those of random combinations are."""
+    """Numerators are random and as long as the denominator, like those of random combinations."""
     draw = Random(seed)
     below, *numerators = (draw.getrandbits(bits) + 1 for _ in range(k + 1))
     common = gcd(below, *numerators)
@@ -95,8 +95,8 @@ def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
 def test_a_wrong_digit_is_noticed() -> None:
     """Numerators as long as the modulus are not a solution: the proof by size fails.
 
-    (A wrong digit among the first is another short rational: verify/outputs/readout.py would
-    refute it.)
+    (A wrong early digit gives another short rational, which verify/outputs/readout.py would
+    refute.)
     """
     data, built = case("digits")
     right = [int(y) for y in data.labels.numerators[:, 0]]

@@ -74,7 +74,7 @@ def test_a_grouping_is_found_if_there_is_one(
     exists = some_grouping(queries, first, first - 1, heads)
     answer = attempt(data, first, first - 1, heads)
     if isinstance(answer, HypothesisFails):
-        assert not exists  # also if it is not decided
+        assert not exists  # even if it is not decided
         assert answer.hypothesis == "some-partition"
         if not answer.witness:  # the examples are simply too many
             assert first + (heads - 1) * (first - 1) < data.T and answer.decided
@@ -117,7 +117,7 @@ def test_many_queries_in_two_planes_take_no_time() -> None:
     start = time.process_time()
     groups = find(data, 3, 2, 800, 0)
     assert violation(data, groups) is None and len(groups) == 400
-    assert time.process_time() - start < 20  # 0.4 s on an idle core; tried one by one, minutes
+    assert time.process_time() - start < 20  # 0.4 s on an idle core; one by one, minutes
 
 
 def test_queries_of_one_hash_cost_no_more_than_others() -> None:

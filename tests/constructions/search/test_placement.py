@@ -1,4 +1,4 @@
-"""Placing examples one at a time: residuals, spans and pivots against Gauss elimination by hand."""
+"""Placing examples one at a time: residuals, spans and pivots agree with Gauss elimination."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ P = PRIMES_21[0]
 
 
 def block(rows: list[list[int]], floats: list[list[float]] | None = None) -> Block:
-    """Residues, and the same numbers as floats unless other ones are given."""
+    """Residues with floats, which are the same numbers unless others are given."""
     width = len(rows[0]) if rows else 0
     whole = np.array(rows, dtype=np.int64).reshape(len(rows), width)
     approx = whole.astype(np.float64) if floats is None else np.array(floats, dtype=np.float64)
@@ -44,7 +44,7 @@ def distances(rests: Block) -> list[float | None]:
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 5), st.data())
 def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> None:
-    """None exactly for rows that do not raise the rank mod p; the distance else, as in numpy."""
+    """None exactly for rows that do not raise the rank mod p; otherwise NumPy's distance."""
     span, members = Span(P, d), []
     for row in data.draw(tables(count, d)):
         rest = span.beyond(block([row]))

@@ -73,8 +73,8 @@ def test_repeated_rows_stay_together_and_all_others_come_apart() -> None:
 
 @pytest.mark.parametrize("n", share([60, 72], 2))
 def test_unit_vectors_come_apart_however_many(n: int) -> None:
-    """n unit vectors are told apart by n - 1 coefficients or more, distinct and not 0: from n = 55
-    on beyond float64, from n = 67 on more terms than there are boxes."""
+    """To tell n unit vectors apart takes n - 1 or more distinct nonzero coefficients: from n = 55
+    on they exceed float64, and from n = 67 on there are more terms than boxes."""
     units = np.eye(n, dtype=np.int64)[None]
     for u in separators(units, [0], np.random.default_rng(0), [0]).tolist():
         assert len(set(u)) == n

@@ -1,4 +1,4 @@
-"""Heads of width one: every record is what its name says, the rank is as promised; the search."""
+"""Heads of width one: every record has its property, the rank is as promised; and the search."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_subnormals_and_the_largest_floats(saturated: bool) -> None:
 def test_builds_exactly_where_the_hypotheses_hold(
     data: Dataset, saturated: bool, heads: int
 ) -> None:
-    """Against an oracle that tries every grouping: rank T, or the refusal names what fails."""
+    """An oracle tries every grouping: the rank is T, or the refusal names what fails."""
     wanted = heads or None
     if hypotheses_hold(data, data.n, wanted):
         built = build(data, heads=wanted, short_heads=not saturated)
@@ -176,8 +176,8 @@ def test_without_lattices(name: str, saturated: bool) -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("without", [False, True])
 def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One pair for each head, and short heads for the proof's groups, or the proof's heads if none
-    are found."""
+    """One pair is tried for each head: short heads for the proof's groups, or the proof's heads if
+    none are found."""
     monkeypatch.setattr(head_module, "_LARGE", 0)
     monkeypatch.setattr(ShortHeads, "place", lambda _: None)
     if not without:

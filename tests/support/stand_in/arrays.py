@@ -35,7 +35,7 @@ class Memory:
 
 
 class _Block:
-    """Memory that one or more arrays look into."""
+    """Memory that one or more arrays share."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -48,7 +48,7 @@ class _Block:
 class ndarray:  # CuPy's name
     """A NumPy array behind CuPy's interface."""
 
-    __array_ufunc__ = None  # NumPy arrays do not mix with it
+    __array_ufunc__ = None  # it does not mix with NumPy arrays
 
     def __init__(self, host: np.ndarray, block: _Block | None = None) -> None:
         self._host = host

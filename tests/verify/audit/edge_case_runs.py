@@ -1,8 +1,8 @@
-"""What a run says about an edge case, in one line: its standing, and all that does not hold.
+"""One line on a run of an edge case: its standing, and all claims that do not hold.
 
-A line begins with the standing of the conclusion. Then come the claims that do not hold on their
-own with what their witnesses say (relations with their first coefficient positive), the statements
-about weights that are false for all of them, and those that stay open.
+A line begins with the standing of the conclusion. Then come the claims whose own level does not
+hold, with their witnesses (relations have a positive first coefficient), the statements that are
+false for all weights, and those that stay open.
 """
 
 from __future__ import annotations

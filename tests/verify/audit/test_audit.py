@@ -20,7 +20,7 @@ TINY = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7], "ti
 
 @pytest.fixture
 def bundled(monkeypatch: pytest.MonkeyPatch) -> list[CaseVerdict]:
-    """What the edge cases are said to give: they take a while and are tested on their own."""
+    """Replace edge cases by their expected results: they are slow and have their own tests."""
     outcomes = [CaseVerdict("n=d", name, "proved", Level.PROVED) for name in ("paper", "width-one")]
     monkeypatch.setattr(edge_cases, "run", lambda *_: tuple(outcomes))
     return outcomes

@@ -40,7 +40,7 @@ OPEN = "; open: given-labels"
 
 @dataclass(frozen=True)
 class Case:
-    """name: that of data of `attncert audit`, or of others. lines: by run, with its options."""
+    """name: of data of `attncert audit`, or of other data. lines: by run, with its options."""
 
     name: str
     lines: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What each hypothesis is for: planted needs are found and shrunk; the rest is only counted."""
+"""The use of each hypothesis: planted uses are found and shrunk; other cases are only counted."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_outputs_that_are_wrong_are_not_laid_to_all_weights(named: ModuleType) -> None:
-    """An audit said "Proved", since "no weights serve all labels", of a network that outputs 0."""
+    """For a network that outputs 0 an audit once said "Proved": "no weights serve all labels"."""
     answer = audit(DATA, Audit(construction="own_constructions:zero", quick=True))
     assert answer.standing is Level.REFUTED
     assert {case.level for case in answer.cases} == {Level.REFUTED}

@@ -59,7 +59,7 @@ def test_of_a_large_data_set_the_first_examples_are_looked_at() -> None:
 
 
 def test_only_what_is_excluded_is_called_impossible() -> None:
-    """One head without attention outputs these labels; no one choice serves every labelling."""
+    """One head without attention outputs these labels, but no choice serves every labelling."""
     verdict = conclusion(MEMORIZED)
     assert verdict.excludes(About.UNIVERSAL) and "every labelling" in verdict.statement
     verdict = conclusion(signed_pairs())
@@ -111,7 +111,7 @@ def test_the_command(data: Dataset, status: int, line: str, tmp_path: Path, shel
 
 @pytest.mark.slow
 def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
-    """Everything bundled, twice with other hash seeds: as expected, and equal bytes."""
+    """Two runs with all cases and other hash seeds give the expected report, in equal bytes."""
     write(tmp_path / "mine.json", REGROUPED)
     folders = [tmp_path / "a", tmp_path / "b"]
     for seed, folder in zip(("0", "1"), folders, strict=True):

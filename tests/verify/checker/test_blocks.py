@@ -1,4 +1,4 @@
-"""Blocks beyond attention and ReLUs: both evaluators against mpmath, and planted defects."""
+"""For blocks beyond attention and ReLUs both evaluators agree with mpmath and reject defects."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def group(*blocks: Any, of: str = "all", residual: bool = True) -> Any:
 
 
 def attention(**parts: Any) -> Any:
-    """Two heads of width 2 with one key and one value: grouped queries."""
+    """Grouped queries: two heads of width 2 with one key and one value."""
     first = {"key": numbers(4, 2), "query": numbers(4, 2), "value": numbers(4, 2)}
     return {
         "kind": "general-attention", "of": "all", "rule": "softmax", "logit_unit": "1", "root": 1,
@@ -257,7 +257,7 @@ PLANTED = [
 
 @pytest.mark.parametrize(("name", "place", "value", "status"), PLANTED)
 def test_planted_defects(name: str, place: str, value: Any, status: str, tmp_path: Path) -> None:
-    """What is unusable for the checker is refused by the reader, too, in one line."""
+    """A file that the checker calls unusable is refused by the reader, too, in one line."""
     planted = changed(TRUE[name], f"network.{place}", value)
     assert check_file(written(planted, tmp_path)).status == status
     if status == "unusable":
@@ -286,7 +286,7 @@ def test_claims_about_derivatives_refuse_by_name(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("frequencies", [["1/4", "-5/2"], ["2/19", "7"]])
 def test_rotations_and_slopes_depend_on_the_difference_of_places(frequencies: Any) -> None:
-    """Hidden tokens before the others move all places, and change no output."""
+    """Hidden tokens before the others shift all places, and change no output."""
     rotary = {"unit": "turn", "frequencies": frequencies}
     head = {"key": numbers(4, 4), "query": numbers(4, 4), "value": numbers(4, 2)}
     made = []
@@ -303,7 +303,7 @@ def test_rotations_and_slopes_depend_on_the_difference_of_places(frequencies: An
 
 
 def test_general_attention_without_parts_is_attention() -> None:
-    """Random networks of other blocks, with every block of attention in the general form."""
+    """In random networks of other blocks every block of attention is put in the general form."""
     none = {key: None for key in ("norm", "rotary", "cap", "slopes", "tables", "sinks")}
     more = none | {"kind": "general-attention", "root": 1, "query_place": "last"}
     for seed in range(100):
@@ -316,7 +316,7 @@ def test_general_attention_without_parts_is_attention() -> None:
 
 @pytest.mark.parametrize("name", ["groups", "all-parts"])
 def test_the_command_layer(name: str, tmp_path: Path, shell: Shell) -> None:
-    """The file of a network on data with labels to six digits; its certificate is checked again."""
+    """It takes a network's file and labels to six digits; its certificate is checked again."""
     true = TRUE[name]
     labels = [[str(round(Fraction(x), 6)) for x in made] for made in true["data"]["labels"]]
     data = true["data"] | {"labels": labels}

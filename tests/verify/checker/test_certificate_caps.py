@@ -1,4 +1,4 @@
-"""No certificate is written that the checker would not read: every kind, at and above each cap."""
+"""No certificate is written that the checker cannot read: every kind, at and above each cap."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_writer_and_checker_agree_on_the_caps(name: str) -> None:
 
 
 def test_a_readout_with_too_many_digits_gives_way_to_the_rank(tmp_path: Path) -> None:
-    """The case of a context with a denominator of 1,700,003: proved, and the file holds."""
+    """With a context of denominator 1,700,003 the rank is proved, and the file holds."""
     proof = prove(LONG, Prove("generic"))
     assert proof.standing is Level.PROVED and proof.certificate is not None
     assert proof.certificate["claim"] == proof.setup.claim == "full-rank"
@@ -75,7 +75,7 @@ def test_asked_for_by_name_the_verdict_says_that_there_is_no_certificate() -> No
 def test_whatever_the_caps_no_certificate_is_above_them(
     cap: str, construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Writer and checker with lower and lower caps: the certificates of prove always hold."""
+    """As the caps of writer and checker are lowered, the certificates of prove always hold."""
     seen = set()
     for settings in (Prove(construction), Prove(construction, claim="interpolation")):
         for value in (10**9, 3000, 1500, 900, 200, 60, 8, 3, 1):
@@ -162,7 +162,7 @@ def test_dependent_vectors_without_a_file(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_writer_counts_what_the_checker_counts(
     name: str, cap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With both caps at the size of the file it is sealed and read; with one less, neither."""
+    """With both caps at the file's size it is sealed and read; with lower caps, neither."""
     made = CERTIFICATES[name]()
     body = {key: value for key, value in made.items() if key != "digest"}
     text = canonical_bytes(made)

@@ -122,7 +122,7 @@ PSEUDOPRIMES = [341, 561, 645, 1105, 46337**2, 3215031751, 3825123056546413051 %
 
 @pytest.mark.parametrize("n", [*range(-3, 45), *PSEUDOPRIMES, *range(2**62 - 60, 2**62 + 3)])
 def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
-    """An odd prime below 2^62, and no composite, not even one to many bases."""
+    """It is an odd prime below 2^62; no composite passes, not even to many bases."""
     verdict = check_file(written(changed(RANK, "rank.prime", str(n)), tmp_path))
     asked = 2 < n < 2**62 and isprime(n)
     assert ("not an odd prime" in verdict.message) == (not asked)
@@ -130,7 +130,7 @@ def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
 
 
 def test_products_of_two_primes_are_none() -> None:
-    """Numbers (k + 1)(2 k + 1), the form of most strong pseudoprimes."""
+    """Numbers (k + 1)(2 k + 1) have the form of most strong pseudoprimes."""
     pairs = [(k + 1, 2 * k + 1) for k in range(2, 20_000, 2)]
     products = [p * q for p, q in pairs if isprime(p) and isprime(q)]
     assert len(products) > 300 and not any(map(rank.is_prime, products))
@@ -169,7 +169,7 @@ FILES = sorted(CHECKER.glob("*.py"))
 
 
 def test_an_auditor_can_read_it_in_one_sitting() -> None:
-    """The standard library alone, and the files of the folder."""
+    """It imports only the standard library and the files of the folder."""
     assert len(FILES) <= 21
     for path in FILES:
         source = path.read_text()
@@ -186,7 +186,7 @@ def test_an_auditor_can_read_it_in_one_sitting() -> None:
 def test_no_file_of_it_ends_well_without_a_verdict(
     file: Path, content: Certificate | str, tmp_path: Path
 ) -> None:
-    """Run it by its path and by its name."""
+    """The checker is run by its path and by its name."""
     path = written(content, tmp_path)
     for start in ([str(file)], ["-m", f"{CHECKER.name}.{file.stem}"]):
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Every rejection of the checker: one case for each call of `need`, and the caps."""
+"""Every rejection by the checker: one case for each call of `need`, and the caps."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def on_domain(contexts: Any, queries: Any) -> Certificate:
 
 
 def outside(name: str, size: int) -> dict[str, Any]:
-    """The certificate, which says that its data are in this file."""
+    """The certificate with its data in this file."""
     return digested(STEERED | {"data": None, "data_file": {"name": name, "bytes": size}})
 
 
@@ -365,7 +365,7 @@ def test_a_file_of_300_megabytes_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_rejection_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No call of `need` in the checker is without a case above that it rejects."""
+    """Every call of `need` in the checker rejects a case above."""
     lines: set[tuple[str, int]] = set()
     need = checker.need
 

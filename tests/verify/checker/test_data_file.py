@@ -96,7 +96,7 @@ def other_content(certificate: Certificate, folder: Path) -> None:
 
 
 def with_text(text: bytes) -> Callable[[Certificate, Path], None]:
-    """Other content, to which the certificate points correctly."""
+    """Other content, with the hash that the certificate states."""
 
     def do(certificate: Certificate, folder: Path) -> None:
         (folder / JSON).write_bytes(text)
@@ -161,7 +161,7 @@ def test_a_file_that_is_not_the_one_is_refused(name: str, tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def large() -> dict[str, bytes]:
-    """The report's files of a proof whose data are too many, with a limit that is smaller."""
+    """The files of the report on a proof with too many data, under a lowered limit."""
     draw = np.random.default_rng(1)
     contexts, queries, labels = (draw.integers(-9, 10, s) for s in ((7, 3, 5), (7, 5), (7, 2)))
     data = Dataset.of(contexts, queries, labels)

@@ -1,4 +1,4 @@
-"""Rows as long integers: independence modulo p as FLINT decides it."""
+"""Rows stored as long integers are independent modulo p exactly if FLINT says so."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_row_joins_if_it_raises_the_rank(case: tuple[int, list[list[int]]]) ->
 
 
 def test_slots_hold_as_many_multiples_as_there_are_rows() -> None:
-    """Every factor and every entry is p - 1: the largest sums that there can be."""
+    """Every factor and every entry is p - 1, which gives the largest possible sums."""
     for p in PRIMES:
         size = 60
         echelon = Echelon(p, size + 1)

@@ -1,4 +1,4 @@
-"""The NumPy re-check: arithmetic against Python's integers, verdicts against the checker."""
+"""The fast check agrees in arithmetic with Python's integers, and in verdicts with the checker."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_first_dependent_row(p: int, T: int, width: int, planted: int | None) ->
 
 
 def test_an_unlucky_fold_is_not_believed() -> None:
-    """Rows that vanish when folded, but are independent: the full matrix decides."""
+    """For independent rows that vanish when folded, the full matrix decides."""
     width = 2 + full_rank.BLOCK
     draw = np.random.default_rng(0)
     first, second = (draw.integers(1, PRIME, size=width) for _ in range(2))
@@ -141,7 +141,7 @@ def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -
 
 
 def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
-    """The drops are just beyond the bits: sums of long powers of two decide."""
+    """The drops are just beyond the bits, so sums of long powers of two decide."""
     n, bits = 40, 100_000
     file = layer("full-rank", n=n, contexts=[[["0"]] * (n - 1) + [[str(bits + 5)]]])
     path = written(sealed(file | {"saturation": {"bits": bits, "own": True}}), tmp_path)
@@ -152,7 +152,7 @@ def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verdict rests on the arithmetic here: with a wrong power of two it changes."""
+    """The verdict rests on this arithmetic: with a wrong power of two it changes."""
     path = written(CASES["full-rank"](), tmp_path)
     assert fast.check_file(path).status == "holds"
     monkeypatch.setattr(full_rank, "power_of_two", lambda x, tables, p: 0 * x + 1)

@@ -1,4 +1,4 @@
-"""Functions of the checker in balls against mpmath: activations, caps, turns, normalization."""
+"""The checker's functions in balls agree with mpmath: activations, caps, turns, normalization."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMITS = Limits(math.inf, math.inf)
 
 @pytest.mark.parametrize("P", [40, 128, 300])
 def test_balls_hold_the_values_at_their_centres_and_ends(P: int) -> None:
-    """Zero, both signs and large values; from exact points and from wide balls."""
+    """The arguments are exact points and wide balls: zero, both signs, and large values."""
     draw, on, one = random.Random(P), Functions(P, LIMITS), 1 << P
     for _ in range(60):
         size = draw.choice([0, 1, one, 20 * one, 500 * one])
@@ -42,7 +42,7 @@ def test_balls_hold_the_values_at_their_centres_and_ends(P: int) -> None:
 
 @pytest.mark.parametrize("P", [40, 300])
 def test_turns_are_enclosed(P: int) -> None:
-    """Small and huge angles of both signs, and the neighbourhood of quarter turns."""
+    """The angles are small and huge, of both signs, and close to quarter turns."""
     draw, on = random.Random(P), Functions(P, LIMITS)
     for _ in range(150):
         q = draw.choice([1, 4, 19, 10**30 + 1])
@@ -70,7 +70,7 @@ def definition(vector: Any, epsilon: Any, is_centred: bool) -> list[Any]:
 @pytest.mark.parametrize("is_centred", [False, True])
 @pytest.mark.parametrize("unit", [1, 3 * 10**40, 1 << 128])
 def test_normalized_balls_hold_the_values_of_points_in_them(unit: int, is_centred: bool) -> None:
-    """Zero, tiny and huge entries of both signs; wide balls, and points."""
+    """The entries are wide balls and points: zero, tiny and huge, of both signs."""
     draw, P, undecided = random.Random(unit), 128, 0
     for _ in range(80):
         size = draw.choice([1, 10**6, 10**60])

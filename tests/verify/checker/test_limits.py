@@ -50,7 +50,7 @@ def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", share(MAKERS, 5))
 def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
-    """Four times the limit on numbers held at once."""
+    """The check uses at most four times the limit on numbers held at once."""
     path = written(MAKERS[name](SIZES.get(name, 60) // 2), tmp_path)
     tracemalloc.start()
     checker.check_file(path, limit_seconds=2.0, limit_mib=16)
@@ -144,7 +144,7 @@ def test_the_guard_is_sharp() -> None:
 def test_the_deadline_ends_the_work_wherever_it_is(
     claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It passes at the first, the second, ... look at the clock; the last of them is judged."""
+    """It passes at the first, the second, ... look at the clock, until the file is judged."""
     path, looks = written(TRUE[claim], tmp_path), 0
 
     class Clock:
@@ -165,7 +165,7 @@ def test_the_deadline_ends_the_work_wherever_it_is(
 
 @pytest.mark.parametrize("check", [checker.check_file, fast.check_file])
 def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
-    """A hundred thousand of them took minutes in a set."""
+    """A set of a hundred thousand of them once took minutes."""
     for name, size in (("colliding", 2500), ("colliding_unknowns", 200), ("colliding_tokens", 500)):
         path = written(MAKERS[name](size), tmp_path)
         start = time.process_time()
@@ -175,7 +175,7 @@ def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("digits", ["0", "640", "100000"])
 def test_integers_have_one_cap_whatever_python_is_told(digits: str, tmp_path: Path) -> None:
-    """4,300 digits, even if Python would read fewer or more; in Coq, too."""
+    """The cap is 4,300 digits, even if Python would read fewer or more; in Coq, too."""
     seed = {"seed": -int("7" * 4300)}
     true = json.dumps(sealed(CASES["dependent-set"]() | {"produced_by": seed}))
     long = true.replace("7" * 4300, "7" * 4301)

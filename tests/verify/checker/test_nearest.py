@@ -1,4 +1,4 @@
-"""The claim "nearest": margins by plain fractions, and every planted defect refused."""
+"""The claim "nearest": margins agree with plain fractions, and every planted defect is refused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cases(
 
 
 def logit_margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
-    """Least difference of an output at its own class and at another class of the data."""
+    """The least difference between an output at its own class and at another class of the data."""
     classes = [y.index(1) for y in labels]
     rows = list(zip(outputs, classes, strict=True))
     return min(x[k] - x[j] for x, k in rows for j in classes if j != k)
@@ -57,8 +57,8 @@ def logit_margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
 
 @COUNTS
 def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
-    """The margin is the difference of two outputs: the claim holds at it, not above it, and for no
-    margin if two outputs tie."""
+    """The margin is the difference of two outputs: the claim holds at this margin and not above it,
+    and at none if two outputs tie."""
     held = ties = 0
     for certificate, outputs, labels in cases(count, one_hot, True):
         margin = logit_margin(outputs, labels)
@@ -78,8 +78,8 @@ def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
 
 @COUNTS
 def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
-    """Irrational outputs, in balls; labels are the nearest whole numbers, or these over 3. Close to
-    the margin balls may be too wide to decide."""
+    """Outputs are irrational; labels are the nearest whole numbers, or these over 3. Close to the
+    margin balls may be too wide to decide."""
     held = undecided = 0
     for k, (certificate, outputs, labels) in enumerate(cases(count, to_integers, False)):
         if k % 2:

@@ -16,7 +16,7 @@ from attncert.verify.checking.fast import check as fast
 
 
 def statuses(certificate: dict[str, object], folder: Path) -> set[str]:
-    """The verified checker says "over limit" of what it does not take."""
+    """The verified checker says "over limit" for claims that it does not support."""
     path = written(certificate, folder)
     found = {check_file(path).status, fast.check_file(path).status}
     if EXECUTABLE.exists() and certificate["claim"] == "network-rank":
@@ -59,8 +59,7 @@ def test_planted_defects_of_relu_blocks_are_refused(name: str, tmp_path: Path) -
 def test_a_flipped_sign_changes_the_verdict(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """All units are inactive, which both checkers see; a checker that takes them as active does
-    not."""
+    """All units are inactive, as both checkers see; with a flipped sign the verdict is another."""
     _, change = deep_cases.RELU_FALSE["all units inactive"]
     false = deep_cases.false(change, deep_cases.case("jacobian", 2, 2))
     assert statuses(false, tmp_path) == {"wrong"}
@@ -105,7 +104,7 @@ def test_a_chain_modulo_which_a_sum_vanishes_is_refused(tmp_path: Path) -> None:
 
 
 def causal(of: str) -> dict[str, object]:
-    """Two sequences of equal tokens in another order, which a causal block tells apart.
+    """Two sequences of the same tokens in different orders, which a causal block tells apart.
 
     Block 1 of AAB and BAB with keys 0 and the map -6/11: the features of both are equal.
     """

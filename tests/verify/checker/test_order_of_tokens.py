@@ -1,4 +1,4 @@
-"""Repeated symbols under every kind of mask: all evaluations agree with one of the raw sequence.
+"""For repeated symbols under every mask, all evaluations agree with one of the raw sequence.
 
 The oracle (tests/support/networks.py) takes the tokens one by one in plain fractions.
 """
@@ -82,7 +82,7 @@ def texts(rows: Any) -> list[list[str]]:
 
 @cache
 def cases(kind: str, exact: bool, count: int) -> list[tuple[Certificate, list[Any], list[Any]]]:
-    """If the order is visible, the networks whose outputs depend on it."""
+    """Cases of this kind; if it sees the order of tokens, those whose outputs depend on it."""
 
     def found() -> Iterator[tuple[Certificate, list[Any], list[Any]]]:
         for seed in range(10**4):
@@ -143,8 +143,8 @@ def test_the_route_in_balls(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("exact", [True, False], ids=["rational", "balls"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_checker(kind: str, exact: bool, tmp_path: Path) -> None:
-    """Claims that are true of the sequence hold; claims that are true only of the merged tokens do
-    not."""
+    """Claims that are true for the sequence hold; claims that are true only for the merged tokens
+    do not."""
     for certificate, outputs, merged in cases(kind, exact, 3):
         labels = {"true": outputs, **({} if outputs == merged else {"merged": merged})}
         for name, rows in labels.items():

@@ -1,4 +1,4 @@
-"""Token sequences: each claim on them, against the same claim on prefixes written out here."""
+"""Compares each claim on token sequences with the same claim on prefixes written out here."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_sequences_and_prefixes_have_one_verdict(
 )
 @CLAIMS
 def test_another_text_is_another_claim(claim: str, edit: Any, tmp_path: Path) -> None:
-    """For a rank, which other data may have as well, one row is repeated; for a relation, one
-    example is replaced."""
+    """For a rank, which other data may share, one row is repeated; for a relation, one example is
+    replaced."""
     file = copy.deepcopy(TRUE[claim])
     edit(file)
     if claim in ("full-rank", "every-labelling"):
@@ -75,7 +75,7 @@ def test_a_symbol_counts_as_often_as_it_stands(tmp_path: Path) -> None:
 
 
 def test_saturation_takes_every_token(tmp_path: Path) -> None:
-    """The symbol 1 leads 0 by 3 in ln 2: 1 - p is 1/9, and 2/10 if 0 occurs twice."""
+    """The symbol 1 leads 0 by 3 ln 2, so 1 - p is 1/9, and 2/10 if 0 occurs twice."""
     file = copy.deepcopy(TRUE["full-rank"])
     heads = [{"key": [["1"]], "query": [[x]], "value": None} for x in ("3", "9")]
     file["network"][0]["heads"] = heads

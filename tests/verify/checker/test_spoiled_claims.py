@@ -31,13 +31,13 @@ def minus(text: str) -> str:
 
 
 def copied(file: Certificate) -> None:
-    """Two examples alike: no weights tell them apart."""
+    """Two examples are alike, so no weights tell them apart."""
     for name in ("contexts", "queries"):
         file["data"][name][1] = file["data"][name][0]
 
 
 def cut_heads(file: Certificate) -> None:
-    """Values that are all 0: the outputs are 0, but keys and queries have no effect."""
+    """All values are 0, so the outputs are 0 and keys and queries have no effect."""
     for head in file["network"][0]["heads"]:
         head["value"] = [["0"] for _ in head["value"]]
 

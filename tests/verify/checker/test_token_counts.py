@@ -1,4 +1,4 @@
-"""Contexts of different lengths, without copies: every claim about contexts."""
+"""Every claim about contexts, for contexts of different lengths without copies."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ TRUE = {
 
 
 def repeated(certificate: Certificate) -> Certificate:
-    """Tokens repeated until the contexts are equally long: the same to every head."""
+    """Tokens repeated until the contexts are equally long, which no head notices."""
     made, common = copy.deepcopy(certificate), math.lcm(*certificate["tokens"])
     contexts = made["data"]["contexts"]
     made["data"]["contexts"] = [[x for x in E for _ in range(common // len(E))] for E in contexts]
@@ -125,7 +125,7 @@ def test_saturation_takes_an_examples_own_tokens(tmp_path: Path) -> None:
         assert verdicts(sealed(steered), tmp_path) == {status}
 
 
-SHARES = {  # contexts with equal means; whether every head sees the first two as equal
+SHARES = {  # contexts with equal means; whether the first two are equal to every head
     "twice": ([E, E * 2], True),
     "thrice and twice": ([E * 3, E * 2], True),
     "in another order": ([E, [E[2], E[0], E[1]] * 2], True),

@@ -84,7 +84,7 @@ def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", OF_CLAIM)
 def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
-    """As many files as ATTNCERT_FILES states; those that hold are true by plain formulas."""
+    """ATTNCERT_FILES states the number of files; those that hold are true by plain formulas."""
     count = int(os.environ.get("ATTNCERT_FILES", 2000))
     draw, true, seen = random.Random(count), true_files(claim), Counter[str]()
     for k in range(count):
@@ -100,7 +100,7 @@ def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_on_files_of_every_claim(tmp_path: Path) -> None:
-    """As many files as ATTNCERT_FILES states. Files known to be true hold, and the others are
+    """ATTNCERT_FILES states the number of files. Files known to be true hold, and the others are
     wrong."""
     count = int(os.environ.get("ATTNCERT_FILES", 300))
     draw, seen = random.Random(count), Counter[str]()
@@ -145,7 +145,7 @@ def test_exact_points_decide_ties(claim: dict[str, Any], tmp_path: Path) -> None
 
 
 def test_a_rational_network_is_judged_in_rationals(tmp_path: Path) -> None:
-    """An output that is off by the bound itself."""
+    """The error of an output is exactly the bound."""
     file = every_claim.TRUE["outputs-within"]
     label = Fraction(file["data"]["labels"][0][0])
     for off, status in ((Fraction(1, 3), "holds"), (Fraction(1, 3) + Fraction(1, 2**200), "wrong")):
@@ -161,7 +161,7 @@ def test_on_costly_files(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("depth", [60, 61, 62, 63, 64, 985, 995, 100_000])
 def test_nested_free_text(depth: int, tmp_path: Path) -> None:
-    """61 brackets in those of the certificate and its `produced_by` make 63; the cap is 64."""
+    """61 brackets inside those of the certificate and its `produced_by` make 63; the cap is 64."""
     for name in ("full-rank", "impossible"):
         text = json.dumps(sealed(CASES[name]() | {"produced_by": "HERE"}))
         nested = text.replace('"HERE"', "[" * depth + "]" * depth)
@@ -183,7 +183,7 @@ def test_two_defects_are_seen_in_one_order(tmp_path: Path) -> None:
 
 
 def test_long_sums_of_labels(tmp_path: Path) -> None:
-    """1/p + 1/q + ... with a denominator of more digits than Python writes."""
+    """The sum 1/p + 1/q + ... has a denominator of more digits than Python writes."""
     labels = [[f"1/{10**99 + 2 * t + 1}"] for t in range(60)]
     certificate = impossible_certificate([[[1], [2]]] * 60, [[1]] * 60, labels, [1, -1] * 30)
     assert verdicts(certificate, tmp_path) == {"holds"}

@@ -1,4 +1,4 @@
-"""The proof as a graph: standings follow from the definition, and the order is topological."""
+"""The proof as a graph: standings follow the definition, and the order is topological."""
 
 from __future__ import annotations
 

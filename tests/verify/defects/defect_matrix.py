@@ -1,10 +1,9 @@
 """Planted defects and the checks that see them, as a matrix.
 
-A `Family` is a kind of run with its checks. `fired` runs them all, *but the final one*: that the
-layer's outputs equal the labels would catch nearly every error and hide which of the others see
-anything. `require` asks that each defect is caught by the check of its own step, that nothing fires
-on a correct run, and that each check is the only one to catch some defect, or is known to be
-implied.
+A `Family` is a kind of run with its checks. `fired` runs all checks *but the final one*, that the
+layer's outputs equal the labels: it would catch nearly every error and hide which other checks see
+it. `require` asks that each defect is caught by the check of its own step, that nothing fires on a
+correct run, and that each check is the only one to catch some defect, or is known to be implied.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class Defect(NamedTuple):
 class Family:
     """Runs of one kind.
 
-    fired: ids of the checks that fire on a run. correct: runs in which none may. checks: all that
-    there are. implied: those that others imply, with the reason they are kept.
+    fired: ids of the checks that fire on a run. correct: runs in which none may. checks: all
+    checks. implied: checks that others imply, with the reason to keep them.
     """
 
     checks: tuple[str, ...]

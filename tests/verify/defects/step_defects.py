@@ -48,7 +48,7 @@ Spoil = Callable[[Built], Built]
 
 
 def fired(run: Built) -> Fired:
-    """A claim that is open because a logit is not an integer fires through the step about that."""
+    """If a claim is open because a logit is not an integer, the step about integers fires."""
     return failing(x for x in claims(run) if not waits_for_logits(x))
 
 
@@ -64,7 +64,7 @@ def other_logits(run: Built) -> Built:
 
 
 def forgotten(run: Built, count: int) -> Built:
-    """Some of the earlier examples; with all three, as if this were the first head."""
+    """Forget some of the earlier examples; without all three this would be the first head."""
     head = run.head()
     parts: dict[str, Any] = {"earlier": head.earlier[count:]}
     if isinstance(head, SteeringHead):
@@ -118,7 +118,7 @@ def other_target(run: Built) -> Built:
 
 
 def earlier_rows_turned(run: Built) -> Built:
-    """Reorder the rows of an earlier example's context after the build."""
+    """Reorder the rows of an earlier example's context after the layer was built."""
     contexts = run.data.contexts.fractions()
     s = run.head(HEAD + 1).earlier[-1]
     contexts[s] = contexts[s][1:] + contexts[s][:1]
@@ -126,7 +126,7 @@ def earlier_rows_turned(run: Built) -> Built:
 
 
 GROUPS, SECOND = ids.GROUPS, partial(of_head, 2)
-STEERS = ("selector", "separator")  # other steps that the construction must have
+STEERS = ("selector", "separator")  # further steps that the construction must have
 
 STEPS: tuple[tuple[str, ClaimId, Spoil] | tuple[str, ClaimId, Spoil, tuple[str, ...]], ...] = (
     ("group off by one", GROUPS,
@@ -174,7 +174,7 @@ def family(
     name: str, usual: str, own: tuple[Defect, ...], implied: Mapping[str, str] | None = None
 ) -> Family:
     """The construction's family: its own defects, and those of the steps that it shares, planted in
-    its run `usual`, whose head `HEAD` has two examples, and three before it."""
+    its run `usual`, whose head `HEAD` places two examples after three others."""
     method = registry.method(name)
     has = {ids.GROUPS, *method.steps}
     common = [
@@ -196,15 +196,15 @@ def family(
 
 
 def first_off(run: Built, part: str, by: int = 1) -> dict[str, Any]:
-    """The first dual or steering vector of the head, one entry changed."""
+    """Change one entry of the head's first dual or steering vector."""
     first, *rest = getattr(run.head(), part)
     return {part: (bumped(first, by), *rest)}
 
 
 def exchanged(run: Built, part: str) -> Built:
-    """Queries or contexts of an example of the group and of a later one, after the build.
+    """Exchange queries or contexts of an example of the group and of a later one, after the build.
 
-    Its logits differ, so that they depend on both its query and its context.
+    Its logits change, since they depend on both its query and its context.
     """
     head, order = run.head(), list(range(run.data.T))
     a = next(t for t, row in zip(head.group, head.logits, strict=True) if len(set(row)) > 1)
@@ -224,7 +224,7 @@ def extra_column() -> Built:
 
 
 def greedy_choice_skipped() -> Built:
-    """Step 7: each vertex alone leaves the span of the earlier rows, both together do not."""
+    """Step 7: each vertex alone leaves the span of the earlier rows, but both together do not."""
     w, to_e4 = fmpq_mat([[0], [0], [0], [60], [0]]), (0, 60, 0)
     return rebuilt(paper("trap"), steering=(w, w), logits=(to_e4, to_e4))
 
@@ -283,7 +283,7 @@ def alphas_exchanged(run: Built) -> Built:
 
 
 def tie_in_the_group(run: Built) -> Built:
-    """Only the curve lemma asks for distinct entries of the group; its logits are made from u."""
+    """Only the curve lemma needs distinct entries for the group, whose logits are made from u."""
     head = run.head()
     ties = tied_consistently(run, head.group)
     return next(spoilt for spoilt in ties if not one_end_tied(spoilt, head.earlier))
@@ -301,19 +301,19 @@ def second_column() -> Built:
 
 
 def one_alpha(run: Built, h: int) -> Built:
-    """All of a group at one point of the curve of a shared context: one direction for all."""
+    """Put all examples of a group at one point of a shared context's curve, in one direction."""
     head, data = run.head(h), run.data
     rows, ones = data.queries[list(head.group)].matrix(), [1] * len(head.group)
     gram = (rows * rows.transpose()).inv()
     v1 = rows.transpose() * gram * fmpq_mat(len(ones), 1, ones)
-    u = head.separator * v1.numer_denom()[1]  # whole logits for all examples
+    u = head.separator * v1.numer_denom()[1]  # keeps the logits of all examples whole
     logits = tuple(tuple(int(x) for x in (data.context(t) * u).entries()) for t in head.group)
     parts = {"separator": u, "v1": v1, "alphas": tuple(ones), "logits": logits}
     return rebuilt(run, h, **parts) if h == 0 else consistent(run, h, **parts)
 
 
 def on_a_curve(run: Callable[[str], Built]) -> tuple[Defect, ...]:
-    """The elements that both have."""
+    """The defects that both constructions share."""
     return (
         Defect("two of the α exchanged", of_head(1, "coefficients"),
                lambda: alphas_exchanged(run("shared"))),
@@ -352,7 +352,7 @@ def other_context(place: int, rows: tuple[int, ...]) -> Built:
 
 
 def turned_order() -> Built:
-    """The members with their α and logits, the one of least dimension last."""
+    """Reorder the members with their α and logits: the one of least dimension comes last."""
     run = affine("ragged")
     turned = {x: getattr(run.head(0), x)[::-1] for x in ("group", "alphas", "logits")}
     groups = (turned["group"], *run.construction.groups[1:])
@@ -360,7 +360,7 @@ def turned_order() -> Built:
 
 
 def repeated_as_another() -> Built:
-    """Targets have equal rows beside them: a gap as if these were others."""
+    """Targets have equal rows beside them; the gap treats these as different rows."""
     run = affine("ragged")
     numbers = range(len(run.construction.heads))
     h = next(h for h in numbers if run.head(h).gap_bits not in (None, 0))

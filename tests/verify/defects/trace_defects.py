@@ -37,7 +37,7 @@ class Account:
 
 
 def fired(account: Account) -> Fired:
-    """The reason why the claims make no trace, or the rules that the trace breaks."""
+    """The reason why the claims form no trace, or the rules that the trace breaks."""
     try:
         trace = ProofTrace(account.claims)
     except TraceError as error:
@@ -46,7 +46,7 @@ def fired(account: Account) -> Fired:
 
 
 def _few_sets(work: float = hypotheses.A1_WORK) -> Proof:
-    """A1 not decided by going through all sets."""
+    """A proof in which too little work is allowed to decide A1 by all sets."""
     with patch.multiple(hypotheses, _EXHAUSTIVE=10, A1_WORK=work):
         return prove(paper("interior").data)
 
@@ -137,7 +137,7 @@ def witness(
 
 
 def first_doubled(shown: dict[str, Any]) -> dict[str, Any]:
-    """Double the first coefficient, so that it is not a relation any more."""
+    """Double the first coefficient, so that the relation fails."""
     first, *rest = shown["coefficients"]
     return shown | {"coefficients": [str(2 * Fraction(first)), *rest]}
 
@@ -147,7 +147,7 @@ def all_zero(shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def a1_at_n_minus_one() -> Account:
-    """A defect that would be true on data of Kruskal rank n - 1."""
+    """State A1 at n - 1, which would be true on data of Kruskal rank n - 1."""
     data = account().proof.data
     claim = hypotheses.kruskal_at_least(data, data.n - 1, ids.A1, 0)
     return edited(ids.A1, lambda _: claim)

@@ -1,4 +1,4 @@
-"""The engine's derivatives against differences of floats, and against forward mode in a tower."""
+"""The engine's derivatives agree with differences of floats and with forward mode in a tower."""
 
 from __future__ import annotations
 

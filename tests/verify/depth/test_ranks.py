@@ -1,4 +1,4 @@
-"""Ranks of deep networks: at most the law, equal to it on generic data, true of real weights."""
+"""Ranks of deep networks obey the law, reach it on generic data, and hold for real weights."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_no_rank_exceeds_the_law(data: Dataset, shape: Architecture) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 2, 1, 1), (2, 2, 1, 1), (3, 2, 1, 1), (3, 1, 1, 4)])
 def test_generic_data_reach_it(shape: tuple[int, int, int, int]) -> None:
-    """The last: four values in layer 2, of which layer 3 reads three directions."""
+    """In the last shape layer 2 has four values, of which layer 3 reads three directions."""
     architecture, d = Architecture(*shape), 9 if shape[3] == 4 else 3
     data = random(T=145, n=3, d=d, seed=4)
     law = DeepSpans.of(data).bound(architecture)
@@ -171,7 +171,7 @@ def test_relu_blocks_add_what_the_law_says(units: int) -> None:
 
 
 def test_units_of_drawn_networks_change_sign_on_tokens_and_on_queries() -> None:
-    """Without that, ranks on these data fall short of the law: 176 of 178 once."""
+    """Otherwise ranks on these data fall short of the law, once with 176 of 178."""
     data, shape = load("digits").take(range(200)), Architecture(2, 1, 1, 1, 4)
     assert deep_rank(data, draw_network(data, shape)).rank == DeepSpans.of(data).bound(shape) == 178
 
@@ -180,7 +180,7 @@ def test_units_of_drawn_networks_change_sign_on_tokens_and_on_queries() -> None:
     "sizes", [(2, 1, 4, 1), (2, 1, 4, 3), (2, 2, 5, 2), (3, 1, 3, 1), (3, 2, 5, 1), (4, 1, 3, 1)]
 )
 def test_real_networks_with_relu_blocks_have_that_rank(sizes: tuple[int, int, int, int]) -> None:
-    """At other weights."""
+    """The ranks are computed at other weights."""
     layers, heads, d, units = sizes
     data, shape = random(T=150, n=3, d=d, seed=5), Architecture(layers, heads, 1, 1, units)
     found = [relu_oracle.rank(data, layers, heads, units, seed) for seed in range(3)]

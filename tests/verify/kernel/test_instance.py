@@ -1,4 +1,4 @@
-"""A certificate as a theorem; theorems by name, file and hash; the command line's clear lines."""
+"""A certificate as a theorem, theorems by name, file and hash, and the messages of the commands."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_theorem_is_named_with_its_file_and_hash() -> None:
 
 
 def test_a_wheel_has_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file that make needs is listed: a copy elsewhere has the whole build."""
+    """Every file that make needs is listed, so a copy elsewhere can be built."""
     monkeypatch.setattr(executable.os, "access", lambda *_: False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert executable.home().parent == tmp_path / "attncert"

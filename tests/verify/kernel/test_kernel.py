@@ -1,5 +1,5 @@
-"""The extracted checker gives the verdicts of checker.py, or says `over limit`; the search for gaps
-finds them.
+"""The extracted checker gives the verdicts of the checker in Python, or `over limit`; the search
+for gaps finds planted gaps.
 
 If it is built, test_verdicts_agree.py also runs it on every file that tests have.
 """
@@ -75,7 +75,7 @@ def test_long_lists_are_over_limit_in_bounded_time(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("executable")
 def test_keys_and_texts_that_are_escaped(tmp_path: Path) -> None:
-    """Characters written as escapes count as themselves; a repeated key is found behind them."""
+    """Escapes count as the characters that they stand for, so a repeated key is found."""
     certificate = sealed(CASES["full-rank"]() | {"produced_by": {"\u00e9\U0001f600\x7f\n": "\\"}})
     text = json.dumps(certificate)
     twice = text.replace('"claim":', '"claim": "x", "\\u0063laim":', 1)

@@ -76,8 +76,8 @@ def executable() -> None:
 
 
 def compared(file: Certificate, folder: Path) -> str:
-    """The one verdict of both, if none is over a limit. After blocks, each may name another of
-    several defects."""
+    """The verdict of both checkers, unless one is over a limit. After blocks each may name another
+    of several defects."""
     path = written(file, folder)
     python, coq = check_file(path).status, verified_status(path)
     blocks = file.get("network")
@@ -122,7 +122,7 @@ def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
 
 
 def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
-    """Verdicts as bisection moves one number to where the checker in Python changes its verdict."""
+    """Verdicts as bisection moves a number to the point where the Python checker's changes."""
     part = draw.choice(["data", "network", "near"])
     place = draw.choice([x for x in networks.places(file[part], (part,)) if numeral(file, x)])
     true, radius = (Fraction(x) for x in (networks.at(file, place), file["near"]["radius"]))

@@ -175,7 +175,7 @@ def test_a_dask_cluster_gives_the_same_numbers(
     assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder
 
 
-# Workers that lie.
+# Workers that return false records.
 
 
 GENERAL = np.random.default_rng(1).integers(0, 64, (24, 13))
@@ -220,7 +220,7 @@ def test_a_worker_of_another_version_is_refused_in_one_line(
 
 
 def refused(folder: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The line about a search of all sets of 4, one piece in each shard, on a cluster."""
+    """The error of a search of all sets of 4 on a cluster, with one piece in each shard."""
     monkeypatch.setattr("attncert.verify.kruskal.shards.jobs._QUICK", 0.0)
     np.save(folder / "v.npy", GENERAL)
     words = ["kruskal", folder / "v.npy", "--k", "4", "--subsets", "0", "--out", folder / "o"]
@@ -233,8 +233,8 @@ def refused(folder: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_what_workers_say_is_assumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
 ) -> None:
-    """Records from elsewhere may be true, but the sentence says where they came from, and the
-    claims rest on an assumption."""
+    """Records from elsewhere may be true, but the answer says where they came from, and its claims
+    rest on an assumption."""
     monkeypatch.setattr("attncert.verify.kruskal.shards.jobs._QUICK", 0.0)
     np.save(tmp_path / "v.npy", GENERAL)
     words = ["kruskal", tmp_path / "v.npy", "--k", "4", "--device", "cpu", "--subsets", "200"]

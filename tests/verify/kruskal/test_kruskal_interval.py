@@ -1,5 +1,5 @@
-"""The interval around the Kruskal rank: it contains the truth, closes if it can, and says why
-it stops; with a log it is interrupted and resumed."""
+"""The interval around the Kruskal rank contains the true value, closes if it can, and says why it
+stops; with a log a run is interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ QUESTION = Kruskal(work=5.0, subsets=0, device="cpu")
 
 @pytest.fixture
 def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sizes that take no second are kept in logs as well."""
+    """Keep even sizes that take less than a second in logs."""
     monkeypatch.setattr(jobs, "_QUICK", 0.0)
 
 
@@ -138,7 +138,7 @@ def interrupted_after(number: int) -> Callable[..., None]:
 
 
 def contents(log: Path) -> list[Any]:
-    """The content of a log before the first witness, without its subject."""
+    """The records of a log before the first witness, without their subject."""
     with sqlite3.connect(log) as file:
         rows = file.execute("SELECT kind, start, stop, record FROM finished ORDER BY 1, 2")
         return list(takewhile(lambda row: row[3].endswith('"circuit": null}'), rows))

@@ -1,4 +1,4 @@
-"""Logs that someone else wrote: refused in one line, or called assumed; nothing false is proved."""
+"""Logs by someone else are refused in one line or called assumed; nothing false is proved."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sizes that take no second are kept in logs as well."""
+    """Keep even sizes that take less than a second in logs."""
     monkeypatch.setattr(jobs, "_QUICK", 0.0)
 
 
@@ -130,7 +130,7 @@ def test_an_edited_log_is_refused_in_one_line(name: str, log: tuple[Kruskal, Pat
 def test_whatever_a_log_says_nothing_false_is_proved(
     log: tuple[Kruskal, Path], data: st.DataObject
 ) -> None:
-    """Records of a kind changed in structure or in values."""
+    """Records of one kind are changed in structure or in values."""
     question, path = log
     path.with_name("edited").write_bytes(path.read_bytes())
     path = path.with_name("edited")
@@ -154,8 +154,8 @@ def test_whatever_a_log_says_nothing_false_is_proved(
 
 
 def test_a_log_that_hides_a_dependent_set_proves_nothing(tmp_path: Path, shell: Shell) -> None:
-    """The records have our form and are about these vectors; 0, 1, 2 and 3 are dependent. With a
-    witness, the log is refused."""
+    """The records have our form and name these vectors, of which 0, 1, 2 and 3 are dependent. A run
+    that finds a witness refuses the log."""
     table = np.random.default_rng(0).integers(0, 64, (24, 13))
     table[3] = table[0] + table[1] + table[2]
     data, path = tmp_path / "v.npy", tmp_path / "log"

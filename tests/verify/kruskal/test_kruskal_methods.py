@@ -1,5 +1,5 @@
-"""Each method of the Kruskal interval against enumeration in Fractions: never a false bound, and
-the planted set found."""
+"""Compares each method of the Kruskal interval with enumeration in Fractions: no bound is false,
+and the planted set is found."""
 
 from __future__ import annotations
 

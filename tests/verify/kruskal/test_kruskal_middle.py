@@ -1,5 +1,5 @@
-"""Meeting in the middle modulo 5 against enumeration, quotients and planted sets; all sets of k as
-shards, and all sets of six of the digits."""
+"""Compares meeting in the middle modulo 5 with enumeration, quotients and planted sets; tests all
+sets of k in shards, and all sets of six of the digits."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def whole(vectors: Vectors, k: int, seed: int = 0) -> middle.Findings:
 
 @pytest.mark.parametrize("k", share([5, 6], 2))
 def test_every_relation_modulo_five_is_seen(k: int) -> None:
-    """Twelve vectors in four coordinates modulo 5: counted by enumeration, for each size.
+    """Relations of twelve vectors in four coordinates modulo 5 are counted by enumeration.
 
-    A relation is seen once; four times in slice 0, where the sums of its halves are 0.
+    A relation is seen once, or four times in slice 0, if the sums of its halves are 0.
     """
     rng = np.random.default_rng(k)
     rows = rng.integers(0, 5, (12, 4))
@@ -75,7 +75,7 @@ def test_every_relation_modulo_five_is_seen(k: int) -> None:
     ("k", "multiples"), share([(5, 1), (5, 0), (5, 2), (5, 3), *((6, m) for m in range(5))], 9)
 )
 def test_a_planted_set_is_found_whatever_five_divides(k: int, multiples: int) -> None:
-    """Coefficients divisible by 5 leave a smaller dependent set modulo 5: those are extended."""
+    """Coefficients divisible by 5 leave a smaller dependent set modulo 5, which is extended."""
     rng = np.random.default_rng(multiples)
     table = rng.integers(-60, 60, (30, 14))
     members = np.sort(rng.choice(30, k, replace=False))
@@ -91,7 +91,7 @@ def test_a_planted_set_is_found_whatever_five_divides(k: int, multiples: int) ->
 
 @pytest.mark.parametrize("size", share([1, 2, 3, 4, 5], 5))
 def test_a_smaller_dependent_set_is_no_proof_of_six(size: int) -> None:
-    """Nothing is assumed of smaller sets: one of them ends in a witness, or in no claim."""
+    """Nothing is assumed about smaller sets: a dependent one gives a witness, or no claim."""
     vectors, members = planted(24, 14, size, seed=size) if size > 1 else (None, (3,))
     if vectors is None:
         table = np.random.default_rng(0).integers(1, 60, (24, 14))
@@ -109,7 +109,7 @@ GENERAL = Vectors.of(np.random.default_rng(0).integers(0, 64, (24, 13)))
 def test_shards_prove_what_one_search_does(
     k: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both ways: quotients and the middle."""
+    """Both methods are tried, quotients and meeting in the middle."""
     monkeypatch.setitem(middle._FROM, k, first)
     for vectors in (GENERAL, planted(24, 13, k, seed=1)[0]):
         search = AllSets.of(vectors, k)

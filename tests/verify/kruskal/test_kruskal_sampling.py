@@ -1,4 +1,4 @@
-"""Random subsets: drawn evenly, cut anywhere, tested exactly, bounded as by SciPy and counting."""
+"""Random subsets are uniform, can be cut anywhere, and are tested exactly; the bound is SciPy's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sampled(vectors: Vectors, k: int, count: int, seed: int = 0) -> Any:
 
 
 def planted(N: int = 60, d: int = 12, size: int = 3, seed: int = 0) -> Vectors:
-    """Small random integers, the last of the first `size` vectors the sum of the others."""
+    """Small random integers; the last of the first `size` vectors is the sum of the others."""
     rng = np.random.default_rng(seed)
     table = rng.integers(-50, 51, (N, d))
     table[size - 1] = table[: size - 1].sum(axis=0)
@@ -65,7 +65,7 @@ def test_draws_do_not_depend_on_how_they_are_cut(
 
 
 def test_draws_are_uniform_over_ordered_subsets() -> None:
-    """Chi-square over all 60 sequences of 3 of 5; seeds and numbers are told apart."""
+    """A chi-square test over all 60 sequences of 3 of 5; seeds and numbers draw differently."""
     counts = Counter(map(tuple, sequences(5, 3, 1, 0, 60_000).tolist()))
     assert set(counts) == set(itertools.permutations(range(5), 3))
     statistic = sum((n - 1000) ** 2 / 1000 for n in counts.values())

@@ -1,4 +1,4 @@
-"""Vectors from files: what is valid is read exactly, whatever else gives one line."""
+"""Vectors from files: valid files are read exactly, and all others give a one-line error."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_bad_archive_gives_one_line(tmp_path: Path, name: str) -> None:
 def test_a_decimal_in_a_text_is_what_is_written(
     name: str, text: str, tmp_path: Path, shell: Shell
 ) -> None:
-    """As floats these two vectors are independent, and the report called them integers."""
+    """As floats these two vectors are independent, and the report once called them integers."""
     (tmp_path / name).write_text(text)
     printed = shell.runs("kruskal", tmp_path / name, "--out", tmp_path / "k").out
     assert "is 1: vectors 0 and 1 are dependent" in printed

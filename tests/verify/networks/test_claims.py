@@ -1,4 +1,4 @@
-"""Claims of a construction about its outputs: planted answers, and defects that each detects."""
+"""Claims of a construction about its outputs give planted answers, and each detects defects."""
 
 from __future__ import annotations
 

@@ -70,11 +70,11 @@ def test_retrieval_is_within_and_not_exact() -> None:
     assert compared().trace["compare.retrieval"] == entry.claim
     assert "no, within: " in page_of(compared()) and RETRIEVAL not in compared().statement
     one = module._entry(DATA.take(1), registry.method(RETRIEVAL), Compare())
-    assert not one.exact  # a single pattern is retrieved exactly, but that is not its label
+    assert not one.exact  # a single pattern is retrieved exactly, but is not its own label
 
 
 def test_relu_is_counted_as_by_hand() -> None:
-    """p + 2K + Km minus the numbers that happen to be 0, computed from the positions."""
+    """The count is p + 2K + Km minus the numbers that are 0, computed from the positions."""
     projection = relu.build(DATA).line.a
     a = [Fraction(str(x)) for x in projection.entries()]
     queries = [[Fraction(x) for x in query] for query in DATA.queries.strings()]
@@ -225,7 +225,7 @@ def test_ones_own_construction_beside_ours(
     change: str, status: int, said: str, cell: str, shell: Shell, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """It is judged as by `prove`: outputs and proof are in a row and in the exit status."""
+    """It is judged as by `prove`; a row and the exit status show both verdicts."""
     name = f"compared_{status}_{len(change)}"
     (tmp_path / f"{name}.py").write_text(OWN.format(change=change))
     data = str(ROOT / "examples" / "tiny.json")

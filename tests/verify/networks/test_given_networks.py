@@ -1,4 +1,4 @@
-"""`layer NETWORK DATA`: equality, errors and refutations against plain fractions; bad files."""
+"""`layer NETWORK DATA` agrees with plain fractions, and refuses bad files."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_random_networks_equal_their_labels_or_miss_them(
 
 
 def test_a_true_softmax_is_enclosed(tmp_path: Path) -> None:
-    """Two tokens 0 and 1, query e: the output is e + 1/(1 + exp(-e))."""
+    """For the tokens 0 and 1 and the query e the output is e + 1/(1 + exp(-e))."""
     blocks = [ATTENTION]
     with ctx.workprec(200):
         centre = [e + 1 / (1 + (-e).exp()) for e in map(arb, (0, 1, 2))]
@@ -133,8 +133,8 @@ def judged(answer: Proof, folder: Path) -> str:
     ("count", "first"), [(60, 900), pytest.param(600, 60_000, marks=pytest.mark.slow)]
 )
 def test_nearest_is_the_argmax_of_plain_fractions(count: int, first: int, tmp_path: Path) -> None:
-    """One-hot labels, right, tied or permuted; no output is near to 0 and 1. The margin is the
-    least difference of two outputs, by other code."""
+    """One-hot labels are right, tied or permuted, and no output is near 0 or 1. Other code gives
+    the margin, the least difference of two outputs."""
     seen = Counter[str]()
     for k, certificate in enumerate(networks.rational(count, first)):
         blocks, data = certificate["network"], certificate["data"]

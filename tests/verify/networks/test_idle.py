@@ -1,4 +1,4 @@
-"""Idle blocks and units: planted ones are found, and no block or unit that acts is called idle."""
+"""Planted idle blocks and units are found, and no active block or unit is called idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`prove --construction retrieval` against mpmath: errors, bound, separation; defects fire."""
+"""`prove --construction retrieval` agrees with mpmath on errors, bounds and separation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def retrieved(rows: Any, beta: str = "1", **options: Any) -> Proof:
 
 
 def plain(rows: list[list[int]], beta: str) -> list[tuple[Any, Any, int | None]]:
-    """Error, bound and gap of each distinct pattern, in 60 digits or more."""
+    """Error, bound and gap of each distinct pattern, to 60 digits or more."""
     patterns = [x for i, x in enumerate(rows) if x not in rows[:i]]
     factor, triples = Fraction(beta), []
     with mp.workdps(400):

@@ -1,4 +1,4 @@
-"""Derivatives of deep networks in balls: Arb's lie in those of float64, which grow with depth."""
+"""Balls of deep networks' derivatives: Arb's lie in those of float64, which grow with depth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RADIUS = Fraction(1, 10**12)
 def test_both_arithmetics_enclose_the_derivatives(
     layers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They hold at the corners of the box too, in float64."""
+    """The balls also hold the float64 derivatives at the corners of the box."""
     data, shape = random(T=5, n=3, d=3, seed=1), Architecture(layers, 2, 1, 1)
     model = DeepModel(data, shape)
     rng = np.random.default_rng(layers)

@@ -1,4 +1,4 @@
-"""Both checkers of interpolation-near: what they accept, and the spoiled files they do not."""
+"""Both checkers of interpolation-near accept true files and reject spoiled ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Check = Callable[[str], Verdict]
 
 @both
 def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_path: Path) -> None:
-    """Labels that are 10^-9 away have no weights within 10^-14."""
+    """No weights within 10^-14 output labels that are 10^-9 away."""
     file = case("shared")
     p, _, q = file["data"]["labels"][0][0].partition("/")
     file["data"]["labels"][0][0] = f"{int(p) * 10**9 + 1}/{int(q or 1) * 10**9}"
@@ -65,7 +65,7 @@ def test_a_radius_beyond_float64_is_judged(power: int, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_numbers_beyond_float64_are_no_warnings(tmp_path: Path) -> None:
-    """An infinite query times a derivative that is zero, of weights that do not even move."""
+    """An infinite query is multiplied by a zero derivative, of weights that do not move."""
     head = {"key": [["0"]], "query": [["1"]], "value": [["1"]]}
     content = near(queries=[[f"1{'0' * 400}"]], head=head, unknowns=[2], inverse=[["1"]])
     assert fast.check_file(written(content, tmp_path)).status == "holds"

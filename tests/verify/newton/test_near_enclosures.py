@@ -48,7 +48,7 @@ share = st.fractions(-1, 1)
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(ball, ball, share, share, st.integers(-50, 50)), min_size=1, max_size=4))
 def test_balls_hold_products_and_sums(parts: list[Any]) -> None:
-    """Points anywhere in the factors' balls; exact fractions."""
+    """The points lie anywhere in the factors' balls, and are exact fractions."""
 
     def point(ball: tuple[int, int], share: Fraction) -> Fraction:
         return (ball[0] + ball[1] * share) / 2**P
@@ -141,7 +141,7 @@ def slow_derivatives(
 
 
 def test_constants_of_a_linear_map() -> None:
-    """f(u) = J u - y with J known up to 1/8: all constants by hand."""
+    """For f(u) = J u - y with J known up to 1/8, all constants are computed by hand."""
     inverse = np.array([[0.5, 0.0], [0.0, 0.25]])
     derivative = BallArray(np.diag([2.0, 4.0]), np.full((2, 2), 0.125))
     kappa = contractions(inverse, derivative)
@@ -194,7 +194,7 @@ def test_planted_defects_of_the_fast_check_show(
 def test_a_planted_defect_in_the_layer_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The exponential of a slightly different number: the labels are missed."""
+    """With the exponential of a slightly different number the labels are missed."""
     path, true = written(case("distinct"), tmp_path), near.Balls.exp_bounds
     monkeypatch.setattr(near.Balls, "exp_bounds", lambda on, x: true(on, x + (x >> 40)))
     assert checker.check_file(path).status == "wrong"

@@ -1,4 +1,4 @@
-"""Certificates of these labels against Newton's method in mpmath to 200 digits."""
+"""Compares certificates of given labels with Newton's method in mpmath to 200 digits."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
     assert "not shown to contract" in certify(data, weights, shape).why
 
 
-# Random small data: plain, badly scaled, nearly contradictory, degenerate. What is certified are
-# the weights that a fit found, or the same with noise: then the radius is large.
+# Random small data: plain, badly scaled, nearly contradictory, degenerate. The weights to certify
+# are those of a fit, or the same with noise, which makes the radius large.
 
 KINDS = ("plain", "scaled", "contradictory", "degenerate")
 

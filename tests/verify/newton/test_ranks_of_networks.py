@@ -77,7 +77,7 @@ def test_a_readout_of_0_leaves_it_open() -> None:
 @pytest.mark.parametrize("unit", ["1", "ln 2"])
 @pytest.mark.parametrize(("third", "full"), [(3, False), (4, True)])
 def test_planted_features(unit: str, third: int, full: bool) -> None:
-    """The first block adds 0 and the last attends to all tokens alike: features are their means."""
+    """The first block adds 0, and the last attends to all tokens alike: features are means."""
     contexts = [[[1, 0, 0], [1, 2, 0]], [[0, 1, 0], [2, 1, 2]], [[1, 1, 0], [3, third, 2]]]
     means = Dataset.of(contexts, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, 2, 3])
     none, some = fmpq_mat(3, 1), fmpq_mat(3, 1, [1, 2, 5])

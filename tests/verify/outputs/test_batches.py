@@ -1,4 +1,4 @@
-"""Batches of boxes in float64 against exact outputs of points in them, and against Arb."""
+"""Compares batches of boxes in float64 with exact outputs of points in them, and with Arb."""
 
 from __future__ import annotations
 

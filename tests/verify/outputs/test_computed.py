@@ -55,7 +55,7 @@ def test_what_numpy_computes_in_any_order_lies_in_the_balls(
         spread = float(np.abs(found).max()) * form.u
         narrow += max(radii) < 1e6 * spread
     assert missed
-    assert narrow >= seeds / 2  # balls that contain everything would be no use
+    assert narrow >= seeds / 2  # balls that contain everything would be useless
 
 
 def test_an_order_of_the_sum_that_loses_a_small_number_is_allowed() -> None:
@@ -83,7 +83,7 @@ def claim(network: Network, data: Dataset, name: str = "float32", limit: Any = N
 
 
 def test_a_margin_below_the_rounding_is_not_kept() -> None:
-    """Both classes get 1/3, the first 2^-30 more."""
+    """Both classes get 1/3, and the first 2^-30 more."""
     more = fmpq(1, 3) + fmpq(1, 2**30)
     network = Network((readout(fmpq_mat(1, 2, [more, fmpq(1, 3)])),))
     data = Dataset.of([[0]], [[1], [-1]], [[1, 0], [0, 1]])

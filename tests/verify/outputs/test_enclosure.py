@@ -1,4 +1,4 @@
-"""Enclosures of the interpolation error, against mpmath at high precision and planted labels."""
+"""Enclosures of the interpolation error agree with mpmath and with planted labels."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_float_weights_of_a_planted_layer(name: str) -> None:
     claim = enclose_error(p.data, weights, tolerance=Fraction("1e-12"))
     assert claim.level is Level.ENCLOSED
     claim = enclose_error(p.data, weights)
-    slack = Fraction(1, 2**400)  # what mpmath may be off by
+    slack = Fraction(1, 2**400)  # the possible error of mpmath
     for (low, high), error in zip(claim.numbers["errors"], true, strict=True):
         assert Fraction(low) <= error + slack
         assert error - slack <= Fraction(high)
@@ -134,7 +134,7 @@ def test_an_exact_layer_is_within_any_tolerance_but_never_known_to_be_exact() ->
 
 
 def test_logits_beyond_all_precision_are_undecided_and_nothing_is_claimed() -> None:
-    # Two logits of 10^15000 that are equal in fact (their rows are), but not as balls.
+    # Two logits of 10^15000 that are equal, since their rows are, but not as balls.
     data = Dataset.of([[[1, "1/3"], [1, "1/3"]]], [[1, 1]], [[1]])
     p = planted(SHAPES["one token"])
     key, query = flint([[Fraction(1)], [Fraction(10**15000)]]), flint([[Fraction(1)]] * 2)

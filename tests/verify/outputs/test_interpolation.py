@@ -48,7 +48,7 @@ def levels(p: Planted) -> dict[str, Level]:
 
 
 def excess(p: Planted) -> Matrix:
-    """A - y, T×m, by the fixture's own Fractions."""
+    """A - y, T×m, by Fractions of the fixture."""
     pairs = zip(outputs(p.data, p.layer), p.data.labels.fractions(), strict=True)
     return [[a - y for a, y in zip(*pair, strict=True)] for pair in pairs]
 

@@ -79,7 +79,7 @@ def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: 
 
 
 def test_other_weights_are_named_where_they_are_known() -> None:
-    """Queries on a line: there is no group of two, but almost all weights memorize."""
+    """For queries on a line there is no group of two, but almost all weights memorize."""
     line = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])
     proof = proof_of(line)
     assert proof.trace["universal.enough"].level is Level.PROVED
@@ -92,7 +92,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
     for name in ("relations.rows.MOST_ROWS", "limits.MOST_FEATURES"):
         monkeypatch.setattr(f"attncert.verify.limits.tightness.{name}", 0)
     proof = proof_of(SHARED, heads=2)
-    assert proof.standing is Level.REFUTED  # the bound by itself costs little
+    assert proof.standing is Level.REFUTED  # the bound alone costs little
     ids = {claim.id for claim in proof.trace}
     assert not ids & {"placed.maximum", "rows.relations", "universal.enough"}
 
@@ -103,7 +103,7 @@ def test_sizes_beyond_the_limits_are_passed_over(monkeypatch: pytest.MonkeyPatch
 def test_a_file_of_impossible_labels_can_be_checked_whatever_was_asked(
     options: dict[str, Any], tmp_path: Path
 ) -> None:
-    """No weights are saturated if no weights give the labels."""
+    """If no weights output the labels, none are saturated."""
     data = Dataset.of([[[1, 2]], [[1, 2]]], [[1, 2], [3, 1]], [5, 7])
     found = proof_of(data, **options)
     assert found.standing is Level.REFUTED and found.certificate is not None

@@ -1,4 +1,4 @@
-"""A block before the layer: one certificate of both, from the given data to the labels."""
+"""A block before the layer: one certificate covers both, from the given data to the labels."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_report_says_which_data_the_certificate_holds(
 
 
 def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
-    """The blocks are in the certificate, and are not applied twice."""
+    """The certificate holds the blocks, which are not applied twice."""
     file = data_file(proof.data, always=True)
     assert file is not None and json.loads(file.content) == DATA.canonical()
 
@@ -130,7 +130,7 @@ def test_other_data_are_refuted(change: Any, reason: str) -> None:
 def test_equal_means_leave_queries_equal(
     other: Any, status: int, tmp_path: Path, shell: Shell
 ) -> None:
-    """Two contexts have one mean; if they are permutations, no weights separate them."""
+    """Two contexts have the same mean; no weights separate them if they are permutations."""
     contexts = [[[1, 0, 0], [0, 2, 0]], other]
     data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
     (tmp_path / "x.json").write_text(json.dumps(data))
@@ -140,7 +140,7 @@ def test_equal_means_leave_queries_equal(
 
 
 def test_equal_tokens_of_a_sequence_are_one_row_behind_the_blocks() -> None:
-    """The mean adds the same to equal tokens, and the claim still compares each token."""
+    """The mean adds the same vector to equal tokens, and the claim still compares each token."""
     data = attncert.of_sequences(["abaabbb"], {"a": [1, 0], "b": [0, 1]}, labels=[*range(1, 7)])
     made = behind(data, "mean")
     assert (data.n, made.n, made.longest) == (2, 2, 6)
@@ -152,7 +152,7 @@ def test_equal_tokens_of_a_sequence_are_one_row_behind_the_blocks() -> None:
 
 
 def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> None:
-    """The same blocks from a file; files without a network are refused in one line."""
+    """The same blocks come from a file; files without a network are refused in one line."""
     (tmp_path / "network.json").write_text(json.dumps({"network": as_json(mean(3))}))
     proof = prove(DATA, replace(BEFORE, before=str(tmp_path / "network.json")))
     twin = prove(DATA, BEFORE)

@@ -1,4 +1,4 @@
-"""Certificates whose examples are all inputs of a domain, by the checkers."""
+"""The checkers on certificates whose examples are all inputs of a domain."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def examples(data: Dataset) -> list[tuple[Any, Any]]:
 @settings(deadline=None, max_examples=40)
 @given(sequence_sets(), st.integers(0, 99))
 def test_counts_do_what_tokens_do(data: Dataset, seed: int) -> None:
-    """Features and Jacobian modulo primes and in floating point; ranks agree with the oracle."""
+    """Features and Jacobians agree, modulo primes and in floats, and ranks are the oracle's."""
     rng, written_out = random.Random(seed), plain(data)
     heads = [draw_head(rng, 3, 1, 1, 1, size=5) for _ in range(2)]
     matrices = [[fmpq_mat(fmpz_mat(x)) for x in (h.keys, h.queries, h.values)] for h in heads]
@@ -114,7 +114,7 @@ def test_counts_do_what_tokens_do(data: Dataset, seed: int) -> None:
 @settings(deadline=None, max_examples=25)
 @given(sequence_sets())
 def test_classes_are_proportional_multisets(data: Dataset) -> None:
-    """Compared with a comparison of all pairs."""
+    """The classes are those of a comparison of all pairs."""
     kept, written_out = by_class(data), plain(data)
     shares = []
     for t in range(data.T):
@@ -131,7 +131,7 @@ def test_classes_are_proportional_multisets(data: Dataset) -> None:
 @settings(deadline=None, max_examples=6)
 @given(sequence_sets())
 def test_sequences_and_their_prefixes_have_one_verdict(data: Dataset) -> None:
-    """The merged examples, written out as plain data."""
+    """The merged examples are written out as plain data."""
     kept = by_class(data)
     other = plain(kept)
     for question in (Prove("generic", heads=3), Prove("generic", heads=3, claim="full-rank")):
@@ -215,7 +215,7 @@ def test_contradictions_are_refuted_with_a_certificate(first: Any, tmp_path: Pat
 
 @pytest.mark.parametrize("lengths", [(0, 1, 2), (0, 2), (2,), (1, 1)])
 def test_data_that_are_no_longer_sequences_are_written_out(lengths: Any, tmp_path: Path) -> None:
-    """Each token is in a row of its own, with counts if lengths differ."""
+    """Each token gets its own row, with counts if lengths differ."""
     data = of_sequences(["aaba"] * 2, {"a": [1, 0], "b": [0, 1]}, labels=list(range(6)))
     some = data.take([t + 3 * (k > 0 and t == lengths[0]) for k, t in enumerate(lengths)])
     other = some.of_origin(AS_GIVEN)

@@ -1,4 +1,4 @@
-"""The CUDA path without a GPU: compiled by NVRTC, run thread by thread. Speed is not tested."""
+"""NVRTC compiles the CUDA path, which runs thread by thread without a GPU. Speed is not tested."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_panel_is_what_integers_say(folder: Path, threads: int, per_thread: in
 
 
 def panel_case(seed: int, p: int) -> tuple[np.ndarray, ...]:
-    """Three matrices after a panel, and before; its pivots; the kernel's arguments."""
+    """Three matrices before and after a panel, its pivots, and the kernel's arguments."""
     stack = balanced(np.random.default_rng(seed + p), (3, 30, 40), p)
     stack[1, 20] = stack[1, 18]  # a dependent row
     stack[2, 16:, 3] = 0  # no pivot in this column

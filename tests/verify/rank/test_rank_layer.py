@@ -1,4 +1,4 @@
-"""Rank of whole layers in blocks: features, retries, budget. Oracle: FLINT and
+"""Ranks of whole layers in blocks: features, retries, budget. The oracles are FLINT and
 verify/features/features.py, which share no code with it."""
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_rows_are_the_features_modulo_p(
     T: int, n: int, d: int, heads: int, width: int, shared: bool, scale: int, denominator: int,
     size: int, seed: int,
 ) -> None:  # fmt: skip
-    """Exactly, entry by entry; logits of up to 800 digits; and the same in another library."""
+    """They are equal entry by entry, for logits of up to 800 digits, and in another library."""
     data = generators.random(T, n, d, shared=shared, denominator=denominator, seed=seed)
     layer = random_layer(heads, d, width, min(size, 2**62), scale, seed)
     if size > 2**62:
@@ -107,7 +107,7 @@ def test_rows_are_the_features_modulo_p(
 
 
 def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
-    """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2): whole logits, from the data."""
+    """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2) have whole logits, because of the data."""
     data = Dataset.of([[1, 1], [3, 1]], [[1, 0], [1, 1], [2, 5]], [0, 1, 2])
     half = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 2)] * 2), fmpq_mat(2, 1, [1, 3])),))
     want = features_mod(data, half, P)
@@ -122,7 +122,7 @@ def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
 
 
 def test_a_planted_dependence_is_never_certified() -> None:
-    """Equal examples have equal features, whatever the weights: rank T - 1 in every attempt."""
+    """Equal examples have equal features for all weights, so every attempt gives rank T - 1."""
     rng = np.random.default_rng(1)
     data = generators.random(30, 5, 40, seed=2)
     contexts, queries = data.contexts.numerators.copy(), data.queries.numerators.copy()
@@ -137,7 +137,7 @@ def test_a_planted_dependence_is_never_certified() -> None:
 
 
 def test_one_head_that_carries_all_examples_is_found_with_all_columns() -> None:
-    """Nine heads see every example alike; the first has rank 30 > c: the second attempt."""
+    """Nine heads see all examples alike; the first has rank 30 > c and needs a second attempt."""
     data = generators.random(30, 3, 40, seed=2)
     zero = fmpq_mat(40, 1)
     contexts = np.broadcast_to(data.contexts.numerators[:1], (30, 3, 40))

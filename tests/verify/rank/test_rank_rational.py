@@ -1,4 +1,4 @@
-"""Exact rank, relations and null vectors: planted relations, FLINT and SymPy as oracles."""
+"""Exact ranks, relations and null vectors, with planted relations, FLINT and SymPy as oracles."""
 
 from __future__ import annotations
 

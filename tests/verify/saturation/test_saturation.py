@@ -1,4 +1,4 @@
-"""Saturation on demand: against weights in plain fractions, at c and at one less."""
+"""Saturation on demand agrees with weights in plain fractions, at c and at c - 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines that run shards, what becomes of lost workers; and the log: cut, killed and resumed."""
+"""Engines that run shards, lost workers, and logs that are cut, killed and resumed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_error_of_a_shard_reaches_the_caller() -> None:
 
 
 def test_a_search_that_was_left_may_be_collected_in_a_worker() -> None:
-    """This happens after Ctrl-C, when the traceback holds it: no worker may wait for itself."""
+    """After Ctrl-C the traceback holds the search; a worker that collects it must not wait."""
     left, collected = threading.Event(), threading.Event()
 
     def job(number: int) -> int:
@@ -82,7 +82,7 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_its_shard_and_nothing_else(tmp_path: Path) -> None:
-    """It also costs the results that were not fetched yet. Every shard is kept once, unharmed."""
+    """It also costs results that were not fetched yet. Every shard is kept once, undamaged."""
     with (
         two_workers(tmp_path, processes=True) as address,
         Log(tmp_path / "log") as log,
@@ -137,7 +137,7 @@ def test_a_scheduler_that_goes_is_one_line(
 
 @pytest.mark.parametrize("address", share(["tls://127.0.0.1:1", "x", "nonsense://"], 3))
 def test_a_dask_address_that_is_none_is_one_line_to_the_end_of_the_process(address: str) -> None:
-    """A client that was made and never connected would close itself for 20 s, then trace back."""
+    """A client that never connected would take 20 s to close, and then print a traceback."""
     pytest.importorskip("distributed")
     command = (
         "from attncert.verify.sharding.engine import dask\n"
@@ -189,7 +189,7 @@ def test_each_run_finds_its_own_shards_and_no_others(tmp_path: Path) -> None:
     assert list(first) == PLAN.shards()
 
 
-# Damaged, or none.
+# Damaged logs, and files that are not logs.
 
 
 @pytest.fixture

@@ -192,7 +192,7 @@ def test_a_certificate_holds_only_if_every_answer_is_right(count: int, tmp_path:
 
 
 def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The softmax is so blunt that whole hulls are too wide. The certificate holds the examples."""
+    """The softmax is so flat that whole hulls are too wide. The certificate holds the examples."""
     blunt = adder(2, 4, scale=3)
     _, whole = claims(blunt)
     network = build(None, None, 2, 4, 3)

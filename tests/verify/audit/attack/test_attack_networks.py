@@ -1,4 +1,4 @@
-"""The attack on constructions of networks: what is owed is decided correctly; faults are found."""
+"""The attack on networks decides correctly which data must be memorized, and finds faults."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_cases_are_of_every_kind() -> None:
 
 @pytest.mark.slow
 def test_what_is_owed_is_decided_right() -> None:
-    """Compared with inputs in plain fractions."""
+    """The decision is compared with inputs in plain fractions."""
     for number in range(300):
         case = case_number(RELU, 3, number)
         data = case.dataset

@@ -1,4 +1,4 @@
-"""What H heads can do on data: three notions from both sides, against oracles over all subsets."""
+"""The capacity of H heads: three notions from both sides agree with oracles over all subsets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_groups_of_contexts_of_every_kind(seed: int) -> None:
 
 @pytest.mark.slow
 def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
-    """Twenty examples on a context worth 11 and on a scaled copy, among others: N alone is 22."""
+    """Twenty examples use a context worth 11 or a scaled copy, others do not; N alone is 22."""
     rng = random.Random(2)
     queries = oracle.draw_matrix(rng, 26, 4, 99)
     double = [[2 * x for x in row] for row in SMALL]
@@ -74,7 +74,7 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     [(13, 1, 2, 4, 23), (8, 2, 1, 2, 16), (40, 1, 1, 2, 12)],
 )
 def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> None:
-    """n = 2, d = 5: the first is the page's case for which the simple formula says 26."""
+    """At n = 2, d = 5 the first case is that of the page, for which the simple formula says 26."""
     law = capacity(drawn(T, 2, 3 if T == 40 else 5, 2, seed=1), Capacity(H, w, d_v)).jacobian
     assert law.decided and (T == 40 or law.least == rank)
 
@@ -111,7 +111,7 @@ def test_the_three_notions_are_told_apart() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_each_notion_implies_the_next(seed: int) -> None:
-    """Small and mostly degenerate data: the ends of the table, and the heads, are in order."""
+    """On small, mostly degenerate data the bounds in the table, and the heads, are in order."""
     rng = np.random.default_rng(seed)
     data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
     answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))
@@ -128,7 +128,7 @@ def test_each_notion_implies_the_next(seed: int) -> None:
 
 
 def test_what_excludes_these_labels_is_no_row_of_the_table() -> None:
-    """Equal inputs, different labels: the file is about these labels, not about an open set."""
+    """For equal inputs with different labels the file is about these labels, not an open set."""
     answer = capacity(Dataset.of([[1, 0], [0, 1]], [[1, 2]] * 2, [0, 1]))
     assert [notion.about.value for notion in answer.notions][-1] == "some labellings"
     assert [about.value for about in answer.certificates] == ["these labels"]
@@ -139,7 +139,7 @@ def test_what_excludes_these_labels_is_no_row_of_the_table() -> None:
 
 
 def test_the_command(tmp_path: Path, shell: Shell) -> None:
-    """Both certificates check, with labels and without."""
+    """Both certificates hold, with labels and without."""
     file, out = tmp_path / "data.json", tmp_path / "report"
     data = drawn(11, 3, 4).canonical()
     del data["labels"]

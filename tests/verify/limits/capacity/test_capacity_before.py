@@ -1,4 +1,4 @@
-"""capacity after fixed blocks: examples that they merge count once, others separately."""
+"""capacity after fixed blocks counts examples that the blocks merge once, and others separately."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_blocks_see_the_order_of_tokens(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_certificates_and_words(layers: int, tmp_path: Path, shell: Shell) -> None:
-    """One layer: the files hold the given data and the block. Two: the data after it alone."""
+    """For one layer the files hold the given data and the block, for two only the data after it."""
     file, out = tmp_path / "data.json", tmp_path / "out"
     file.write_text(json.dumps(DATA.canonical()))
     line = ["capacity", file, "--layers", layers, "--heads", 1, "--before", "mean", "--out", out]

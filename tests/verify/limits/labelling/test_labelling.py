@@ -1,4 +1,4 @@
-"""Every labelling: what is built, against an independent oracle; what is refuted; what is open."""
+"""Every labelling: built zeros agree with an independent oracle; some cases are refuted or open."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def test_wide_labels() -> None:
 
 
 def test_between_the_zero_and_N_nothing_is_said() -> None:
-    """N = 16 for two heads; pairs are worth 8."""
+    """N is 16 for two heads, and a pair is worth 8."""
     found = label_all(small(10, 3, 3), 2)
     assert not found.proved and found.zero is None and not found.claims
     assert "rank 8 of 10" in found.why
 
 
-# Steps that were spoiled.
+# Spoiled steps.
 
 
 def built() -> tuple[Dataset, Zero]:
@@ -146,8 +146,8 @@ def test_heads_of_a_set_must_share_their_key() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_degenerate_data_by_sets_of_two(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shared, repeated and scaled contexts, with queries in a plane. The first set has one head,
-    which is too few."""
+    """Contexts are shared, repeated and scaled, and queries lie in a plane. The first set has too
+    few heads, only one."""
     rng = random.Random(seed)
     plane = [[1, k, 0] for k in range(-2, 3)] + [[0, 0, 1]]
     base = oracle.draw_matrix(rng, 3, 3, 3)

@@ -1,4 +1,4 @@
-"""Both checkers of every-labelling: what they accept, and the spoiled files they do not."""
+"""Both checkers of every-labelling accept true files and reject spoiled ones."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_a_prime_beyond_float64_is_for_the_other_checker(tmp_path: Path) -> None
     assert found.status == "over limit" and "leave out --fast" in found.message
 
 
-# What the zero and the prime may be.
+# Conditions on the zero and the prime.
 
 
 def test_values_must_cancel_within_a_set_not_in_the_sum_of_all(tmp_path: Path) -> None:
-    """v, -v at two different keys: the sum is 0, the outputs are not."""
+    """With v and -v at two different keys the sum is 0, but the outputs are not."""
     head = Head([[1], [2]], [[1], [0]], [[1], [1]], [[1]])
     other = Head([[2], [1]], [[0], [1]], [[-1], [-1]], [[1]])
     file = certificate_of([([[1, 0], [0, 3]], [1, 2])], [head, other])
@@ -72,7 +72,7 @@ def test_the_prime_may_divide_no_softmax_sum(tmp_path: Path) -> None:
 def test_the_prime_may_divide_what_multiplies_columns(
     part: str, check: Check, tmp_path: Path
 ) -> None:
-    """Denominators of some heads, or of all; what it must not do is to change the logits."""
+    """The prime divides denominators of some heads, or of all; the logits must not change."""
     file = with_small_prime(case("three and one"))
     p, heads = int(file["rank"]["prime"]), file["network"][0]["heads"]
 
@@ -106,7 +106,7 @@ def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) 
     assert verdict.status == ("wrong" if part == "value" else "holds")
 
 
-# What a file may not smuggle in, and what it may cost.
+# Forbidden contents of a file, and its cost.
 
 
 @both
@@ -120,7 +120,7 @@ def test_no_saturation_is_stated_unchecked(told: Any, check: Check, tmp_path: Pa
 
 
 def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
-    """Zeros by pairs of heads; one context for all."""
+    """A zero of pairs of heads, with one context for all examples."""
     context = [[(3 * i + j) % 5 for j in range(d)] for i in range(n)]
     examples = [(context, [(t * t + j) % 7 for j in range(d)]) for t in range(T)]
     some = [[[h + 1] for _ in range(d)] for h in range(heads)]

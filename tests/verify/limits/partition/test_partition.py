@@ -34,7 +34,7 @@ from attncert.verify.limits.partition.claims import BestPartition, best_partitio
 # be the first group; in another order the condition holds.
 DEPENDENT = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
 
-# Nine queries of which two groups, of 5 and 4, hold eight; no flat of small rank explains why.
+# Nine queries of which two groups, of 5 and 4, can hold eight; no flat of small rank explains why.
 HARD = [
     [0, 1, -1, 1, 1],
     [-1, 0, 0, 0, 0],
@@ -83,7 +83,7 @@ def cases(draw: st.DrawFn, most: int = 6) -> tuple[list[list[int]], Sizes]:
     return queries, Sizes(first, draw(st.integers(0, first - 1)), draw(st.integers(1, 4)))
 
 
-# A1 is false, memorization is proved.
+# A1 is false, yet memorization is proved.
 
 
 @pytest.mark.parametrize("build", [paper.build, width_one.build])
@@ -128,7 +128,7 @@ def test_the_largest_part_against_enumeration(
 
 
 def test_no_case_is_left_open_that_small() -> None:
-    """The property above would hold for a search that never decides anything."""
+    """A search that never decides anything would pass the test above."""
     rng = random.Random(0)
     levels = []
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""What no weights can do: both verdicts on every kind of case, against layers and the checker."""
+"""Labels that no weights output: both verdicts agree with layers and the checker."""
 
 from __future__ import annotations
 

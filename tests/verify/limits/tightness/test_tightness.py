@@ -1,4 +1,4 @@
-"""Statements about every choice of weights, tested on weights.
+"""Tests statements about all weights on particular weights.
 
 The oracles compute features in Python integers modulo a prime of their own, or in Fractions.
 """
@@ -43,7 +43,7 @@ def test_no_weights_exceed_the_bound(data: Dataset, heads: int, seed: int) -> No
 
 
 def test_a_few_examples_exclude_all() -> None:
-    """Six examples share a context of two tokens: one head serves two of them, and four others."""
+    """Six examples share a context of two tokens; one head serves two of them and four others."""
     rng = np.random.default_rng(0)
     contexts = rng.integers(-3, 4, (10, 2, 6))
     contexts[:6] = contexts[0]
@@ -55,7 +55,7 @@ def test_a_few_examples_exclude_all() -> None:
     assert claims["tightness.spans"].witness == {"S": [0, 1, 2, 3, 4, 5]}
 
 
-# Rows: what no weights tell apart.
+# Rows: inputs that no weights tell apart.
 
 
 @settings(max_examples=60, deadline=None)
@@ -70,7 +70,7 @@ def test_rows_are_tied(data: Dataset, seed: int) -> None:
 
 @st.composite
 def two_token_data(draw: st.DrawFn) -> Dataset:
-    """n = 2: few differences between the tokens and few queries, so that relations abound."""
+    """Data with n = 2, few differences between tokens and few queries, so that relations abound."""
     T = draw(st.integers(1, 5))
     vector = st.lists(st.integers(-1, 1), min_size=2, max_size=2)
     first = draw(st.lists(vector, min_size=T, max_size=T))

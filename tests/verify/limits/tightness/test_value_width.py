@@ -1,4 +1,4 @@
-"""Values narrower than the labels: one verdict everywhere, and what their rank excludes."""
+"""Values narrower than the labels get one verdict everywhere; their rank excludes some labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def universal(data: Dataset, heads: int, width: int) -> Level:
 
 
 def test_one_head_with_narrow_values_does_not_serve_every_labelling() -> None:
-    """rank Z = 3 = T, and the outputs of one head with d_v = 1 have rank 1."""
+    """Here rank Z = 3 = T, but the outputs of one head with d_v = 1 have rank 1."""
     assert universal(THREE, 1, 1) is Level.REFUTED
     claims = {claim.id: claim for claim in limits(THREE, 1, 1)}
     assert claims[ids.LABELS_RANK].level is Level.REFUTED

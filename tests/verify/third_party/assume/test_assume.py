@@ -39,7 +39,7 @@ def levels(made: Assumed) -> dict[str, str]:
 
 
 def test_where_all_holds(tmp_path: Path) -> None:
-    """12 queries of width 6 with small circuits searched to the end: A1 at n = 3 is proved."""
+    """For 12 queries of width 6 an exhaustive search for small circuits proves A1 at n = 3."""
     made = judged(random_states(12, 3, 6), [0, 3, 5, 9], tmp_path)
     found = levels(made)
     assert found["hypothesis.A1"] == found["contexts.independent"] == "proved"
@@ -52,7 +52,7 @@ def test_where_all_holds(tmp_path: Path) -> None:
 
 
 def test_one_query_for_all(tmp_path: Path) -> None:
-    """Equal queries, like CLS in raw embeddings: two refute A1, and one example is memorized."""
+    """Two equal queries, like CLS in raw embeddings, refute A1, and one example is memorized."""
     states = random_states(10, 3, 6)
     states[:, 0] = states[0, 0]
     made = judged(states, [0, 1], tmp_path)
@@ -66,8 +66,8 @@ def test_one_query_for_all(tmp_path: Path) -> None:
 
 
 def repeating() -> np.ndarray:
-    """12 inputs with 9 distinct queries: 2 = 4 = 7 (4 as an input, up to order), 5 = 6 but for the
-    sign of a zero."""
+    """12 inputs with 9 distinct queries: 2, 4 and 7 are equal (4 as an input, up to order), and 5
+    and 6 but for the sign of a zero."""
     states = random_states(12, 3, 6)
     states[4] = states[2, [0, 2, 1]]
     states[7, 0] = states[2, 0]
@@ -132,7 +132,7 @@ def test_more_tokens_than_width(tmp_path: Path) -> None:
 
 
 def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
-    """Rank 100 plus noise of 10^-3: full rank, far above rounding, and still rank 100 to 10^-3."""
+    """Rank 100 plus noise of 10^-3: full rank, far above rounding, but rank 100 to 10^-3."""
     rng = np.random.default_rng(0)
     low = rng.standard_normal((197, 100)) @ rng.standard_normal((100, 768))
     noisy = (low + 1e-3 * rng.standard_normal((197, 768))).astype(np.float32)
@@ -242,7 +242,7 @@ def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
 
 
 def test_the_conclusion_rests_on_both_assumptions(tmp_path: Path) -> None:
-    """Refuted by either; undecided if either is open, with its reason."""
+    """It is refuted by either, and undecided if either is open, with the reason."""
     states = random_states(8, 3, 6)
     answer = judged(states, [], tmp_path / "no contexts")
     assert answer.standing.value == "undecided" and answer.reason == "no context is given"

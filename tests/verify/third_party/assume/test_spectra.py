@@ -1,4 +1,4 @@
-"""A set of vectors and rounding: the changes that rounding can have made."""
+"""The changes that rounding can have made to a set of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Third-party weights: trained, built and rounded, or wrong, compared with plain NumPy."""
+"""Third-party weights that are trained, built and rounded, or wrong, compared with plain NumPy."""
 
 from __future__ import annotations
 
@@ -152,11 +152,11 @@ def test_at_which_precision_memorization_survives(
     assert exactly["layer.memorizes"].level is Level.REFUTED, "rounded weights are not exact"
 
 
-# Wrong ones.
+# Wrong weights.
 
 
 def test_without_one_head_no_weights_have_the_rank() -> None:
-    """Shared context: rank Z is at most H(n-1)+1 < T."""
+    """With a shared context rank Z is at most H(n-1)+1 < T."""
     data = family(7, 3, 7, shared=True, seed=1)
     proof = prove(data, Prove(heads=3))
     assert proof.layer is not None
@@ -169,7 +169,7 @@ def test_without_one_head_no_weights_have_the_rank() -> None:
 
 
 def test_full_rank_is_not_enough_for_values_narrower_than_the_labels() -> None:
-    """rank Z = 2 = T, and one head of values of width one gives no labels of rank 2."""
+    """Here rank Z = 2 = T, but one head with values of width one gives no labels of rank 2."""
     unit: Any = [[1, 0], [0, 1]]
     data, narrow = Dataset.of(unit, unit, unit), np.array([[1.0], [0.0]])
     weights = {"key": narrow, "query": narrow, "value": narrow, "output": np.array([[1.0, 0.0]])}
@@ -193,8 +193,8 @@ def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
 
 
 def test_a_rank_that_nothing_decides_is_undecided() -> None:
-    """Two equal heads: rank Z = 4 < T = 6 by inspection, but no bound on all weights says so, and
-    balls cannot show a deficit."""
+    """With two equal heads rank Z = 4 < T = 6, but no bound on all weights says so, and balls
+    cannot show a deficit."""
     doubled = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
     found = audited(doubled)
     assert found["layer.rank"].level is Level.UNDECIDED
@@ -312,7 +312,7 @@ def test_errors_relative_to_the_labels_are_rounded_up(size: str, spread: Any, te
 
 @pytest.mark.parametrize("unit", ["ln2", "e"])
 def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
-    """Both outputs are 1/2 and the labels 0 and 1: as near to the one as to the other."""
+    """Both outputs are 1/2, as near to the label 0 as to the label 1."""
     data = Dataset.of([[1, 1], [1, 2]], [[1, 0], [0, 1]], [0, 1])
     zero = [[0], [0]]
     arrays = {"query": zero, "key": zero, "value": [["1/2"], [0]], "output": [[1]]}

@@ -90,7 +90,7 @@ def test_ablation_is_what_numpy_gets(files: Path) -> None:
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_nearest_with_biases_has_a_certificate(masked: bool, tmp_path: Path) -> None:
-    """One-hot labels by NumPy's argmax; no output is near to 0 and 1. A moved label is refuted."""
+    """One-hot labels are NumPy's argmax, and no output is near 0 or 1. A moved label is refuted."""
     wide = third_party("bert", np.random.default_rng(5), width=4, prefix="layer.3.attention.")
     stored = weights_of(wide, tmp_path)
     mask = np.tri(T, N, dtype=bool) if masked else None

@@ -83,7 +83,7 @@ def _flip(path: Path) -> None:
 
 
 def _unlisted(path: Path) -> None:
-    """A shard that a kill left before the manifest was written, here with other numbers."""
+    """Change a shard as a killed run leaves it, before its manifest is written."""
     manifest = json.loads((path.parent / "manifest.json").read_text())
     manifest["shards"] = [entry for entry in manifest["shards"] if entry["file"] != path.name]
     (path.parent / "manifest.json").write_text(json.dumps(manifest))

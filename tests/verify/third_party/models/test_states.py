@@ -1,4 +1,4 @@
-"""Models of random weights against transformers' own states; files that lack something."""
+"""Random models have transformers' own states; files that lack a part are refused."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_an_encoder_beside_a_decoder_is_one_line(tmp_path: Path) -> None:
 
 
 def test_weights_that_no_file_has_are_not_made_up(tmp_path: Path) -> None:
-    """The library draws them at random. No state depends on BERT's pooler: it may be missing."""
+    """The library would draw them at random. BERT's pooler, which no state uses, may be missing."""
     from safetensors.torch import save_file
 
     whole = saved("bert", tmp_path).state_dict()
@@ -166,7 +166,7 @@ def test_weights_that_no_file_has_are_not_made_up(tmp_path: Path) -> None:
 
 
 def test_files_outside_the_folder_are_not_loaded(tmp_path: Path) -> None:
-    """A folder of weights in parts, whose index names one of them elsewhere."""
+    """The index of a folder with weights in parts names a part outside the folder."""
     folder = tmp_path / "model"
     saved("bert", folder, max_shard_size="10KB")
     index = folder / "model.safetensors.index.json"
