@@ -473,10 +473,10 @@ def test_a_place_that_is_none_is_refused_in_one_line(
 
 
 def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*arguments: object, **options: object) -> None:
+    def broken(*arguments: object) -> None:
         raise LookupError("ours")
 
-    monkeypatch.setattr("attncert.constructions.paper.build", broken)
+    monkeypatch.setitem(vars(registry.method("paper")), "build", broken)
     with pytest.raises(LookupError, match="ours"):
         prove(TINY)
 

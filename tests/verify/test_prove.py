@@ -20,7 +20,6 @@ from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relati
 from support.small_layers import outputs
 from support.strategies import datasets, families, numbers
 
-from attncert.constructions import paper
 from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
@@ -37,6 +36,7 @@ from attncert.verify.limits.tightness.relations.probes import random_layer
 from attncert.verify.prove import stages as pipeline
 from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
+from attncert.verify.statements import paper
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -183,8 +183,8 @@ def test_narrow_heads_use_a1_at_strength_r() -> None:
 
 
 def built_with(monkeypatch: pytest.MonkeyPatch, spoil: Callable[[BuiltLayer], BuiltLayer]) -> None:
-    honest = paper.build
-    monkeypatch.setattr(paper, "build", lambda *args, **options: spoil(honest(*args, **options)))
+    honest = paper.CONSTRUCTION.build
+    monkeypatch.setitem(vars(paper.CONSTRUCTION), "build", lambda *args: spoil(honest(*args)))
 
 
 def test_a_false_record_is_refuted_and_the_answer_stands(monkeypatch: pytest.MonkeyPatch) -> None:

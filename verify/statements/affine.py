@@ -14,7 +14,6 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq_mat
 
-from attncert.constructions.construction import BuiltLayer
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.width_one import affine
@@ -23,7 +22,7 @@ from attncert.verify.assumptions.hypotheses import grouping
 from attncert.verify.features.tables import Table, dense
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.statements import width_one
-from attncert.verify.statements.construction import Construction, LayerTheorem, Request
+from attncert.verify.statements.construction import Construction, LayerTheorem, calling
 from attncert.verify.statements.known import CAPACITY, PARTITION, Known
 from attncert.verify.statements.states import View
 from attncert.verify.statements.steps import shared
@@ -125,11 +124,6 @@ STEPS = {
 }
 
 
-def _build(data: Dataset, request: Request) -> BuiltLayer:
-    heads, seed = request.heads, request.seed
-    return affine.build(data, heads=heads, seed=seed, progress=request.progress)
-
-
 # With one head for each example, groups of one example meet P' and D if and only if no query is 0,
 # no two queries are parallel, and at most one context has all its rows equal. That example comes
 # first, and its row must not be 0. The search for groups begins with larger ones and succeeds in
@@ -179,7 +173,7 @@ CONSTRUCTION = Construction(
     title="heads of width one, for contexts of any rank",
     theorem="Theorem 2 of docs/width-one.md: width one without Assumption 2 (ours)",
     source="docs/width-one.md, section 8",
-    build=_build,
+    build=calling(affine.build, "heads", "seed", "progress"),
     subject=lambda data, request: by_class(data.expanded()),
     hypotheses={
         "dimensions": Known(

@@ -78,6 +78,11 @@ class LayerTheorem:
 Build = Callable[[Dataset, Request], Any]
 
 
+def calling(builder: Callable[..., Any], *options: str) -> Build:
+    """A `build` that calls the builder with the data and these options, by their names."""
+    return lambda data, request: builder(data, **{x: getattr(request, x) for x in options})
+
+
 @dataclass(frozen=True)
 class Sizes:
     """The variables of a promise: T examples of n tokens of width d, labels of m numbers, and H

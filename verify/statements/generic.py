@@ -23,7 +23,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.provenance.sequences import by_class
-from attncert.verify.statements.construction import Construction, LayerTheorem, Request
+from attncert.verify.statements.construction import Construction, LayerTheorem, calling
 from attncert.verify.statements.known import OF_THEOREM_1
 from attncert.verify.statements.states import View
 from attncert.verify.statements.steps import shared
@@ -78,16 +78,6 @@ def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
     ]
 
 
-def _build(data: Dataset, request: Request) -> BuiltLayer:
-    return generic.build(
-        data,
-        heads=request.heads,
-        head_width=request.head_width,
-        seed=request.seed,
-        progress=request.progress,
-    )
-
-
 _HEADS = (
     "Keys and queries are small integers drawn at random, and the rank decides. A "
     "group is what a head adds: the examples that are independent with this head and were not "
@@ -100,7 +90,7 @@ CONSTRUCTION = Construction(
     title="generic weights",
     theorem="corollary 2 of docs/width-one.md: almost all weights (ours)",
     source="docs/width-one.md, corollaries 1 and 2",
-    build=_build,
+    build=calling(generic.build, "heads", "head_width", "seed", "progress"),
     subject=lambda data, request: by_class(data),  # weights are drawn even if tokens are repeated
     hypotheses=OF_THEOREM_1,
     steps=STEPS,

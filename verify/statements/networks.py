@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network import (
     attention_relu,
     bits,
@@ -16,7 +12,7 @@ from attncert.constructions.network import (
     two_layers,
 )
 from attncert.verify.questions.constructions import RETRIEVAL
-from attncert.verify.statements.construction import Construction, Request
+from attncert.verify.statements.construction import Construction, calling
 from attncert.verify.statements.goals import Measured
 from attncert.verify.statements.steps import networks as steps
 
@@ -25,17 +21,13 @@ _HINGES = (1, "One ReLU for each input, with its knot at the input before it.")
 _READOUT = (1, "It reads the labels off.")
 
 
-def _seeded(build: Callable[[Dataset, int], Any]) -> Callable[[Dataset, Request], Any]:
-    return lambda data, request: build(data, request.seed)
-
-
 METHODS = (
     Construction(
         name="relu",
         title="one hidden layer of ReLUs",
         theorem="after Zhang, Bengio, Hardt, Recht and Vinyals (2017), Theorem 1",
         source="constructions/network/relu.py",
-        build=_seeded(relu.build),
+        build=calling(relu.build, "seed"),
         hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"line": steps.LINE, "hinges": steps.HINGES},
         purposes=(_PROJECTION, _HINGES, _READOUT),
@@ -45,7 +37,7 @@ METHODS = (
         title="thresholds in pairs",
         theorem="after Baum (1988), here for any labels",
         source="constructions/network/threshold_pairs.py",
-        build=_seeded(threshold_pairs.build),
+        build=calling(threshold_pairs.build, "seed"),
         hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
@@ -58,7 +50,7 @@ METHODS = (
         title="derivative pairs",
         theorem="after Bubeck, Eldan, Lee and Mikulincer (2020)",
         source="constructions/network/derivative_pairs.py",
-        build=_seeded(derivative_pairs.build),
+        build=calling(derivative_pairs.build, "seed"),
         hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"planes": steps.PLANES},
         purposes=(
@@ -75,7 +67,7 @@ METHODS = (
         title="two hidden layers of ReLUs",
         theorem="after Yun, Sra and Jadbabaie (2019), Theorem 3.1",
         source="constructions/network/two_layers.py",
-        build=_seeded(two_layers.build),
+        build=calling(two_layers.build, "seed"),
         hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"line": steps.LINE, "halves": steps.HALVES},
         purposes=(
@@ -91,7 +83,7 @@ METHODS = (
         theorem="in the spirit of Park, Lee, Yun and Shin (2021) and Vardi, Yehudai and Shamir "
         "(2022)",
         source="constructions/network/bits.py",
-        build=_seeded(bits.build),
+        build=calling(bits.build, "seed"),
         hypotheses={"distinct-inputs": steps.READ_IN_A_ROW},
         steps={"line": steps.LINE, "tapes": steps.TAPES},
         purposes=(
@@ -110,7 +102,7 @@ METHODS = (
         title="attention, then ReLUs",
         theorem="after Kajitsuka and Sato (2024)",
         source="constructions/network/attention_relu.py",
-        build=_seeded(attention_relu.build),
+        build=calling(attention_relu.build, "seed"),
         hypotheses={"distinct-inputs": steps.READ_BY_ATTENTION},
         steps={"attention": steps.ATTENTION, "line": steps.LINE, "hinges": steps.HINGES},
         purposes=(

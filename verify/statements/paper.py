@@ -19,7 +19,7 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.features.tables import leads, log2_off_peak
 from attncert.verify.limits.partition.claims import memorizes
 from attncert.verify.provenance.sequences import by_class
-from attncert.verify.statements.construction import Construction, LayerTheorem, Request
+from attncert.verify.statements.construction import Construction, LayerTheorem, calling
 from attncert.verify.statements.known import OF_THEOREM_1, PARTITION
 from attncert.verify.statements.states import View
 from attncert.verify.statements.steps import shared
@@ -134,17 +134,6 @@ STEPS = {
 }
 
 
-def _build(data: Dataset, request: Request) -> BuiltLayer:
-    return paper.build(
-        data,
-        head_width=request.head_width,
-        heads=request.heads,
-        saturation=request.saturation,
-        seed=request.seed,
-        progress=request.progress,
-    )
-
-
 def certified_partition(data: Dataset, built: BuiltLayer) -> list[Claim]:
     """The claim that these groups meet the partition condition, which suffices."""
     groups = built.partition or built.groups
@@ -165,7 +154,7 @@ CONSTRUCTION = Construction(
     title="the paper's construction",
     theorem="Theorem 1 of Mahdavi, Liao and Thrampoulidis (ICLR 2024)",
     source="docs/audit-of-theorem-1.md",
-    build=_build,
+    build=calling(paper.build, "head_width", "heads", "saturation", "seed", "progress"),
     subject=lambda data, request: by_class(data.expanded()),
     hypotheses={**OF_THEOREM_1, "partition": PARTITION},
     steps=STEPS,
