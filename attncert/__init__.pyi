@@ -25,9 +25,9 @@ from .constructions.network.positional import GeneralAttention as GeneralAttenti
 from .constructions.network.positional import HeadNorm as HeadNorm
 from .constructions.network.positional import Positions as Positions
 from .constructions.network.positional import Rotary as Rotary
-from .constructions.weights.importing import network_of as network_of
 from .constructions.weights.recording import record as record
 from .constructions.weights.weights import Weights as Weights
+from .constructions.weights.weights import network_of as network_of
 from .reports.answers import write_report as write_report
 from .terminal.progress import Stages as Stages
 from .verify.audit.attack.search import attack as attack

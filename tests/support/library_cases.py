@@ -21,7 +21,7 @@ import numpy as np
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network.network import Network
-from attncert.constructions.weights import importing
+from attncert.constructions.weights import weights
 from attncert.constructions.weights.libraries import library
 
 FILE = Path(__file__).with_name("library_outputs.json")
@@ -164,7 +164,7 @@ def _written(name: str) -> dict[str, Any]:
     """What the file stores for a case, with only the options that the table of libraries names."""
     case = CASES[name]()
     compiled = hasattr(case.model, "model_config")
-    arrays, config = (importing._compiled if compiled else importing._module)(case.model)
+    arrays, config = (weights._compiled if compiled else weights._module)(case.model)
     row = library(config)
     assert row is not None
     used = {*row.options.values(), *row.plain, "model_type", "rope_parameters", "d_head"}

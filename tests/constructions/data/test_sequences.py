@@ -55,7 +55,7 @@ def test_examples_are_prefixes(first: str, positions: Any) -> None:
     layer = Layer.of_weights([([[6], [-6], [12]], [[12], [6], [18]])])
     own, other = (features(layer.heads[0], x) for x in (data, plain))
     assert own == other == features(layer.heads[0], data.expanded())
-    assert data.expanded().repeats is None and data.expanded().sha256 == data.sha256
+    assert data.expanded().order is None and data.expanded().sha256 == data.sha256
     merged = data.expanded().merged()
     assert merged.counts == data.counts and (merged.times == data.times).all()
     assert all(tokens(merged, t) == context for t, context in enumerate(contexts))
