@@ -12,8 +12,7 @@ from typing import Any
 
 from attncert.constructions.foreign import escaped, printable
 from attncert.reports.folder import write
-from attncert.reports.page_parts import PageParts
-from attncert.reports.report import Report, Table, author_file, figure_file
+from attncert.reports.report import PageParts, Report, Table, author_file, figure_file
 from attncert.reports.words.claims import lines, readable
 from attncert.reports.words.drawing import svgs
 from attncert.reports.words.jsonable import jsonable, readable_json

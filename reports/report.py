@@ -7,11 +7,12 @@ imported.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from attncert.constructions.foreign import safe_name
+from attncert.reports.words.drawing import Picture
 
 MARK = "<!-- attncert report/1 -->"  # the beginning of every page
 HTML_MARK = f"<!doctype html>\n{MARK}"  # the beginning of every page for a browser
@@ -57,6 +58,21 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+
+
+@dataclass(frozen=True)
+class PageParts:
+    """The parts of a report that depend on its command: the template of report.md and its names,
+    exhibits for answer.json, further files, and what a terminal and a notebook show below the
+    verdict."""
+
+    template: str
+    context: Mapping[str, Any]
+    exhibits: Mapping[str, Any] = field(default_factory=dict)
+    figures: Callable[[], Mapping[str, Picture]] = dict
+    files: Callable[[], Mapping[str, bytes]] = dict
+    more: tuple[str, ...] = ()
+    table: Table | None = None
 
 
 @dataclass(frozen=True, repr=False)

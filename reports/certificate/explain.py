@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError, Unusable
+from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import CLAIMS, Words, further
 from attncert.verify import checker
@@ -76,7 +76,7 @@ def explain(
         if status == "over limit":
             must = "an attncert certificate short enough to be read"
             raise InputError(name, must, message) from None
-        raise Unusable(name, message) from None
+        raise _unusable(name, message) from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(name, "an attncert certificate", f"unreadable ({reason})") from None
@@ -85,7 +85,7 @@ def explain(
         other = verdict.status, verdict.message
     status, message = other or _read(content)
     if status == "unusable":
-        raise Unusable(name, message)
+        raise _unusable(name, message)
     try:
         whole = with_layer(whole)
         words = CLAIMS[content["claim"]](whole)
@@ -106,6 +106,11 @@ def explain(
         ("Checked now", _checked(content, status, message)),
     )
     return Explanation(path, content["claim"], status, message, parts, whole)
+
+
+def _unusable(name: str, message: str) -> InputError:
+    """The error for a file that breaks a rule of its format."""
+    return InputError(name, "as its format asks", message, printable(message, 120))
 
 
 def _with_data(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attncert.reports.page_parts import PageParts
 from attncert.reports.pages.kruskal import stored
+from attncert.reports.report import PageParts
 from attncert.reports.words.numbers import real
 from attncert.verify.claims import ids
 from attncert.verify.claims.words import counted

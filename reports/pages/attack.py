@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attncert.reports.page_parts import PageParts
+from attncert.reports.report import PageParts
 from attncert.verify.audit.attack.search import AttackAnswer
 
 

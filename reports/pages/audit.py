@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from attncert.reports.page_parts import PageParts
-from attncert.reports.report import Table
+from attncert.reports.report import PageParts, Table
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
 from attncert.verify.audit.edge_cases import CaseVerdict

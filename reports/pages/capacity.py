@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from attncert.constructions.construction import places
-from attncert.reports.page_parts import PageParts
+from attncert.reports.report import PageParts
 from attncert.reports.words.claims import ClaimLine, lines
 from attncert.verify.certificates.certificate import Certificate, canonical_bytes
 from attncert.verify.claims import ids

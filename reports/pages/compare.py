@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attncert.reports.page_parts import PageParts
-from attncert.reports.report import Table
+from attncert.reports.report import PageParts, Table
 from attncert.reports.words.jsonable import about
 from attncert.reports.words.numbers import size
 from attncert.verify.claims import ids

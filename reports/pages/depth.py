@@ -6,8 +6,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from attncert.reports.page_parts import PageParts
 from attncert.reports.pages.capacity import NAMES, file_of, further_files
+from attncert.reports.report import PageParts
 from attncert.reports.words.claims import lines
 from attncert.reports.words.figure import Figure, style
 from attncert.verify.claims.words import counted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attncert.reports.page_parts import PageParts
+from attncert.reports.report import PageParts
 from attncert.verify.fit.fitted import Attempt, Fitted
 from attncert.verify.newton.certify import brief
 from attncert.verify.newton.heads import SATURATED, Heads

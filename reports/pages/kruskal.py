@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from attncert.constructions.numerals import short
-from attncert.reports.page_parts import PageParts
+from attncert.reports.report import PageParts
 from attncert.reports.words.claims import readable
 from attncert.reports.words.numbers import percent
 from attncert.verify.claims.ids import KRUSKAL_RECORDS, KRUSKAL_UPPER

@@ -13,10 +13,9 @@ from flint import arb
 
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.numerals import short
-from attncert.reports.page_parts import PageParts
 from attncert.reports.prove.blocks import MARGIN
 from attncert.reports.prove.heat_map import heat_map
-from attncert.reports.report import Table
+from attncert.reports.report import PageParts, Table
 from attncert.reports.words.claims import lines
 from attncert.reports.words.drawing import Picture
 from attncert.reports.words.text import plain

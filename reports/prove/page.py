@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from attncert.reports.page_parts import PageParts
 from attncert.reports.prove import blocks, rows
 from attncert.reports.prove.figures import draw, graph_of
 from attncert.reports.prove.heat_map import caption
 from attncert.reports.prove.records import exhibits
 from attncert.reports.prove.sections import files, sections
+from attncert.reports.report import PageParts
 from attncert.reports.words.numbers import indices
 from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
