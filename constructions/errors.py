@@ -33,30 +33,6 @@ class InputError(ValueError):
         return _as_it_is(self)
 
 
-class NoSuchFile(InputError):
-    """
-    >>> raise NoSuchFile("my.json", "a JSON file")
-    Traceback (most recent call last):
-    attncert.constructions.errors.NoSuchFile: my.json: there is no such file; it must be a JSON file
-    """
-
-    def __init__(self, argument: str, must: str) -> None:
-        sentence = f"there is no such file; it must be {printable(must)}"
-        super().__init__(argument, must, "missing", sentence)
-
-
-class Unusable(InputError):
-    """A file that breaks a rule of its format.
-
-    >>> raise Unusable("my.json", "the file is not JSON")
-    Traceback (most recent call last):
-    attncert.constructions.errors.Unusable: my.json: the file is not JSON
-    """
-
-    def __init__(self, argument: str, rule: str) -> None:
-        super().__init__(argument, "as its format asks", rule, printable(rule, _MOST))
-
-
 class Broken(InputError):
     """Third-party code raised an error, or returned an unusable value.
 
@@ -121,6 +97,14 @@ def extra(name: str) -> str:
     "the extra `torch` (in a checkout of attncert: pip install '.[torch]')"
     """
     return f"the extra `{name}` (in a checkout of attncert: pip install '.[{name}]')"
+
+
+def no_such_file(argument: str, must: str) -> InputError:
+    """
+    >>> print(no_such_file("my.json", "a JSON file"))
+    my.json: there is no such file; it must be a JSON file
+    """
+    return InputError(argument, must, "missing", f"there is no such file; it must be {must}")
 
 
 def odd_key(keys: Iterable[object], wanted: Collection[str]) -> str:

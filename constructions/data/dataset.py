@@ -92,7 +92,7 @@ class Dataset:
     order:    the row of each token, if a row stands for several tokens; the rows are then in order
               of first occurrence, and the order determines `counts`. None: each row is one token.
               Token sequences are stored this way; `rows(t)` gives all tokens in their order,
-              `repeats` counts the tokens of each row, and `expanded` has a row for each token.
+              `times` counts the tokens of each row, and `expanded` has a row for each token.
     origin: where they come from (data derived from others count as given, unless `of_origin` is
     used). Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
     Source: docs/mathematics.md, section 1.
@@ -193,15 +193,12 @@ class Dataset:
         return str(most) if least == most else f"{least} to {most}"
 
     @cached_property
-    def repeats(self) -> IntArray | None:
-        """How many tokens each row stands for, (T, n), 0 for copies that fill up; None: 1."""
-        return None if self.order is None else self.order.counts(self.n)
-
-    @cached_property
     def times(self) -> IntArray | None:
-        """How many tokens each row of `contexts` stands for, (T, n); None: one each."""
-        if self.counts is None or self.repeats is not None:
-            return self.repeats
+        """How often each row of `contexts` is a token, (T, n), 0 for copies; None: all once."""
+        if self.order is not None:
+            return self.order.counts(self.n)
+        if self.counts is None:
+            return None
         return (np.arange(self.n) < np.array(self.counts)[:, None]).astype(np.int64)
 
     @property

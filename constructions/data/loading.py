@@ -32,7 +32,7 @@ from attncert.constructions.data.conversion import MAX_AXES, MAX_DIGITS, describ
 from attncert.constructions.data.dataset import ARGUMENTS, Dataset, full_shapes
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.sequences import KEYS, of_sequences
-from attncert.constructions.errors import InputError, NoSuchFile, odd_key
+from attncert.constructions.errors import InputError, no_such_file, odd_key
 
 MAX_JSON_BYTES = 2**26  # 64 MiB; larger data belong in an .npz
 MAX_EXAMPLES = 10**6
@@ -63,7 +63,7 @@ def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
     1782
     >>> load("my.json")
     Traceback (most recent call last):
-    attncert.constructions.errors.NoSuchFile: my.json: there is no such file; it must be a JSON or \
+    attncert.InputError: my.json: there is no such file; it must be a JSON or \
 .npz file, or the name of bundled data (digits)
     """
     name = bundled(source)
@@ -90,7 +90,7 @@ def read_source(
             content = standard_input()
             return readers[_format(content, readers)](io.BytesIO(content), "stdin", STDIN)
         if not path.exists():
-            raise NoSuchFile(title, must)
+            raise no_such_file(title, must)
         if not path.is_file():  # a pipe would block, a device never end
             raise InputError(title, must, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:

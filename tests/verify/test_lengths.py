@@ -95,7 +95,7 @@ def test_given_weights_on_contexts_with_repeated_tokens() -> None:
     text = of_sequences(["^abab"], {"a": [1, 0, 2], "b": [-1, 1, 1], "^": [2, 1, 0]})
     proof = prove(text, Prove("generic", claim="full-rank"))
     data, built = proof.data, from_layer(proof.layer, proof.data, "mine")
-    assert data.repeats is not None and built.groups
+    assert data.order is not None and built.groups
     for head in built.heads:
         for t, logits in zip(head.group, head.logits, strict=True):
             assert len(logits) == data.tokens(t)

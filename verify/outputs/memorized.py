@@ -13,8 +13,6 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.words import counted
 
-_MOST_BITS = 1024  # precision of balls that are compared with labels
-
 
 def distinct_inputs(data: Dataset) -> Claim:
     """Equal examples have equal labels; otherwise no function has these labels."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attncert.constructions.errors import InputError, NoSuchFile
+from attncert.constructions.errors import InputError, no_such_file
 
 WHAT = "an attncert certificate, the folder of a report, or - for standard input"
 
@@ -17,7 +17,7 @@ def certificate_in(name: str) -> str:
 
     >>> certificate_in("nothing")
     Traceback (most recent call last):
-    attncert.constructions.errors.NoSuchFile: nothing: there is no such file; it must be an \
+    attncert.InputError: nothing: there is no such file; it must be an \
 attncert certificate, the folder of a report, or - for standard input
     """
     if name == "-" or _is("is_file", name):
@@ -25,7 +25,7 @@ attncert certificate, the folder of a report, or - for standard input
     if not _is("is_dir", name):
         if _is("exists", name):  # a pipe would block, a device never end
             raise InputError(name, WHAT, "a pipe or device")
-        raise NoSuchFile(name, WHAT)
+        raise no_such_file(name, WHAT)
     if not _is("is_file", name, "certificate.json"):
         raise InputError(name, "the folder of a report with certificate.json", "one without")
     return str(Path(name, "certificate.json"))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, IntArray
-from attncert.constructions.errors import InputError, NoSuchFile, path_errors
+from attncert.constructions.errors import InputError, no_such_file, path_errors
 from attncert.verify.questions.embed import Embed
 from attncert.verify.third_party.assume.embeddings import file_sha256, require_file
 from attncert.verify.third_party.models.network import foreign, libraries, settings_sha256
@@ -41,7 +41,7 @@ def open_inputs(source: str, model: str, options: Embed) -> Inputs:
         raise InputError("length", "left out, except with a text", options.length)
     must = "a folder of images, a text file, or an .npy of tokens"
     if not path.exists():
-        raise NoSuchFile(source, must)
+        raise no_such_file(source, must)
     with path_errors(source, must, path):
         if path.is_dir():
             return _images(path, model)
