@@ -23,7 +23,7 @@ from attncert.terminal.output import Interrupted, say
 from attncert.terminal.progress import quiet
 
 _STDOUT = 1
-_parsed = cache(typer.main.get_command)  # takes longer than a short command
+_parsed = cache(typer.main.get_command)  # parsing once takes longer than a short command
 _MOST = 500  # the longest error message, in characters
 
 app = typer.Typer(
@@ -101,7 +101,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         # Typer raises SystemExit if the pipe's reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return BROKEN_PIPE
-    except OSError as error:  # of standard output, unless it names a file
+    except OSError as error:  # about standard output, unless it names a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"{error.filename or 'standard output'}: {error.strerror}"
         if error.strerror is None:  # a library that could not be loaded

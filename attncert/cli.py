@@ -1,4 +1,4 @@
-"""The entry point of the command line: every way to end is mapped to an exit status.
+"""The entry point of the command line: every way in which a run can end has an exit status.
 
 The commands are in attncert/commands/. Only a command that finishes gives an answer (0, 1, 3).
 """
@@ -19,7 +19,7 @@ from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 
 _MOST = 300  # the longest message of an unexpected exception, in characters
 _ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
-_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # wrong values break imports of libraries
+_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # with wrong values libraries cannot be imported
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -73,8 +73,8 @@ class Apriori(Conditioning):
     """Bounds head by head; call `bound` for a head before `add`."""
 
     def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
-        """c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier s (N, n).
-        None if float64 does not resolve them."""
+        """The bounds c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier
+        s (N, n). None if float64 does not resolve them."""
         rows = [*head.earlier, *head.group]
         where = [0 if self.data.shared else s for s in head.earlier]
         block = self.features(table)[rows]

@@ -79,7 +79,7 @@ def along(axis: str, values: tuple[int, ...]) -> Iterator[Row]:
 
 
 def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> Row:
-    """One setting: what is certified on T examples, as many as any weights allow, and on fewer.
+    """What is certified in one setting on T examples, as many as any weights allow, and on fewer.
 
     >>> row = certify(3, 3, 1, 5, shared=False)
     >>> row["T"], row["certified"], row["width_one"], row["paper"], row["width_one_built"]

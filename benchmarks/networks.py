@@ -1,4 +1,4 @@
-"""The cost of each construction of a network on T random examples of width p with labels 0 to 9.
+"""Measures each construction of a network on T random examples of width p with labels 0 to 9.
 
 python benchmarks/networks.py [T] [p]
 """

@@ -48,7 +48,7 @@ EQUALS, SIGN, DIGIT, POWER, AFTER, ONE, LOW, TOP = 0, 1, 2, 3, 4, 5, 6, 16
 
 
 def alibi_adder(digits: int = 10) -> Case:
-    """36 parameters on AdderBoard (alexlitz), tried on the sums a + 0, highest digits first.
+    """The adder of 36 parameters on AdderBoard (alexlitz), tried on a + 0, highest digits first.
 
     ALiBi of slope log 10 gives every digit its power of ten, with a minus after "=". The mean of
     digits times powers is the part of the sum that is still to be written; the digit whose multiple
@@ -119,7 +119,7 @@ LARGE, VALUE = 0, 1
 
 
 def rotary_adder(c: int = 1000) -> Case:
-    """1 parameter on AdderBoard (issue 71, jnros), with the numbers that are stated there.
+    """The adder of 1 parameter on AdderBoard (issue 71, jnros), with the numbers stated there.
 
     Digit d is (c - d^2/c, -d). Digits i of both numbers are 19 places apart, which is a full turn
     of the rotation. So the query before digit i of the sum sees a_i and b_i, ten times as strongly
@@ -172,8 +172,8 @@ def trained_adder() -> Case:
     """The 67 trained parameters that ARCHITECTURE.md of evindor's MicroAdder states, to three
     decimals. Angles and positions are rounded to float64.
 
-    A token is a digit, on an arc in two coordinates, and its place in three. The query turns to the
-    next place.
+    A token holds a digit, on an arc in two coordinates, and its place in three. The query turns to
+    the next place.
     """
     arc = [-0.4902 + 0.1387 * d for d in range(10)]
     digits = [[6.0641 * cos(x), 6.0641 * sin(x), 0, 0, 0] for x in arc]

@@ -161,8 +161,8 @@ def parity(n: int = 8) -> Case:
 
 
 def first(n: int = 8) -> Case:
-    """Is the first letter a 1? Attention to it fades as 1/n; layer normalization with ε = 0 of this
-    number and its opposite makes them 1 and -1. All words of up to n letters."""
+    """Whether the first letter is a 1, for all words of up to n letters. Attention to it fades as
+    1/n; layer normalization with ε = 0 of this number and its opposite makes them 1 and -1."""
     bit, start, both, end, d = 0, 1, 2, 3, 4
     ones = matrix(d, d, {(bit, both): 1, (start, both): 1})
     value = matrix(d, 1, {(both, 0): 1, (start, 0): fmpq(-1, 2)})

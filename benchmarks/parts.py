@@ -4,11 +4,11 @@
     python benchmarks/parts.py --table    shows that file as a table
 
 Processor seconds of one thread at four sizes or more, and seconds = a size^b by least squares of
-the logarithms. Groups, heads, rank and the fast check: width one, n = 8, d = 16, T = 7H + 1
-distinct contexts, random integers to ±9. Readout: the same with the exact solution. Fit: given
-labels of the same shape, T = 45H, to a largest error of 10⁻⁶. Kruskal: all sets of k among N
-vectors of 16 integers. Each size is run twice, and the shorter time counts, since the first run
-compiles.
+the logarithms. Groups, heads, rank and the fast check have width one, n = 8, d = 16, T = 7H + 1
+distinct contexts, random integers to ±9. The readout is the exact solution of the same. The fit is
+of given labels of the same shape, T = 45H, to a largest error of 10⁻⁶. Kruskal tests all sets of k
+among N vectors of 16 integers. Each size is run twice, and the shorter time counts, since the first
+run compiles.
 
 Times for 10⁶ are extrapolated from the largest size with the asymptotic power of the part, far
 beyond the sizes that were run.

@@ -1,4 +1,4 @@
-"""Exact rank of one matrix: our method compared with FLINT and SymPy."""
+"""Compares our exact rank of one matrix with FLINT and SymPy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(quick: bool, threads: int) -> dict[str, Any]:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """b of milliseconds = a n^b for each method, over the full-rank matrices it was timed on."""
+    """The b of milliseconds = a n^b for each method, over its full-rank matrices."""
     points: dict[str, list[tuple[int, float]]] = {}
     for row in rows:
         if row["rank"] == row["n"]:

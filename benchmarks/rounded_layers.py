@@ -1,4 +1,4 @@
-"""At which precision does memorization survive? Rounds our own weights for the digits.
+"""Rounds our own weights for the digits: at which precision does memorization survive?
 
 python benchmarks/rounded_layers.py [T ...]: the paper's construction, H heads of width 4, exported
 as float64 and rounded; the error is enclosed and the rank certified (verify/outputs/error.py).

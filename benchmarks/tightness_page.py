@@ -108,7 +108,7 @@ def given_labels(examples: int = 4, seed: int = 0) -> Case:
 
 
 def cases(seed: int = 0) -> Iterator[Case]:
-    """The gallery: the counterexample, and contexts that reach the bound or exceed it."""
+    """The cases of the page: the counterexample, and contexts that reach the bound or exceed it."""
     for examples in (3, 4, 6):
         yield given_labels(examples, seed)
     permuted = family(4 * 2 + 1, 3, 5, contexts="permuted", seed=seed)

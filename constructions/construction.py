@@ -28,11 +28,11 @@ _SMALL = 4096  # contexts with more entries are first tested on some of their co
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PlacedHead:
-    """A head that places a group: examples whose features become independent through this head.
+    """A head that places a group: the examples whose features become independent through it.
 
     group, earlier: the examples placed by this head, and by the heads before it.
     logits: n integers for each example of the group, in units of ln 2.
-    pivots: the feature columns of this head whose residuals on the group are invertible.
+    pivots: feature columns of this head at which the group's residuals are invertible.
     """
 
     group: tuple[int, ...]

@@ -21,7 +21,7 @@ MOST_NAME = 64  # the longest name, in characters
 def printable(text: object, limit: int | None = None) -> str:
     """One line of untrusted text: white space folded, the rest `escaped`.
 
-    limit: the most characters, the last of them "…" if some were cut.
+    limit: the most characters; the last of them is "…" if some were cut.
 
     >>> print(printable("a\\n\\x1b[31mred\\u202e \\ud800"))
     a \\x1b[31mred\\u202e \\ud800

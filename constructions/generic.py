@@ -163,7 +163,7 @@ class _Search:
         self.placed = Placement(data.T, prime)
 
     def run(self, progress: Progress) -> list[GenericHead]:
-        """Draws all heads. Raises HypothesisFails (undecided) if examples are left over."""
+        """Draw all heads. Raises HypothesisFails (undecided) if examples are left over."""
         chosen: list[GenericHead] = []
         for h in range(self.heads):
             progress(h, self.heads)

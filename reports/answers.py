@@ -96,8 +96,8 @@ def parts_of(answer: Answer) -> PageParts:
 
 
 def verdict(answer: Answer) -> str:
-    """The level and the statement, in one line for a terminal, with the reason if the statement
-    does not hold, and with what fails besides if it does."""
+    """The level and the statement in one line for a terminal, with the reason if the statement does
+    not hold, and otherwise with further failures."""
     start, said = _said(answer)
     return " ".join([*start, *map(plain, said)])
 

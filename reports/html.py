@@ -110,7 +110,7 @@ def _mathml(latex: str, block: bool) -> str:
         for name in set(part.attrib) - _ATTRIBUTES:
             del part.attrib[name]
         if part.tag in ("mi", "mo") and len(part.text or "") > 1 and str(part.text).isalpha():
-            part.tag = "mo"  # the name of a function: a thin space follows
+            part.tag = "mo"  # a thin space follows the name of a function
             part.attrib |= {"lspace": "0em", "rspace": "0.17em"}
     return ElementTree.tostring(element, encoding="unicode", short_empty_elements=False)
 

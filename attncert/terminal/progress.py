@@ -14,7 +14,7 @@ quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # print only error
 _QUIET_SECONDS = 2.0
 _REDRAWN = 0.1  # seconds between two updates in a notebook
 
-Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0: unknown)
+Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0 if unknown)
 
 
 class Stages:

@@ -35,14 +35,14 @@ def rows(dry: bool) -> list[Row]:
 
 
 def prove(heads: int, n: int, d: int, device: str) -> dict[str, Any]:
-    """`attncert prove` and `attncert check --fast`."""
+    """Time `attncert prove` and `attncert check --fast`."""
     data = generators.random(heads * (n - 1) + 1, n, d, shared=True, bound=9, seed=1)
     options = ["--construction", "width-one", "--claim", "full-rank", "--heads", str(heads)]
     return run("prove", data, [*options, "--device", device], ["--fast"])
 
 
 def fit(T: int, n: int, d: int) -> dict[str, Any]:
-    """`attncert fit` and `attncert check`."""
+    """Time `attncert fit` and `attncert check`."""
     return run("fit", generators.random(T, n, d, shared=False, seed=1), ["--device", "cuda"], [])
 
 

@@ -1,4 +1,4 @@
-"""The points of the paper's experiments that are too large for two cores: weights found on the GPU.
+"""Finds weights on the GPU for points of the paper's experiments that are too large for two cores.
 
 This finds the largest T whose labels are fitted. It makes no claim: `python
 benchmarks/experiments.py --found FOLDER` certifies the weights kept here.

@@ -25,7 +25,7 @@ def rows(dry: bool) -> list[Row]:
 
 
 def measure(n: int, d: int, k: int, count: int) -> dict[str, Any]:
-    """All shards of a plan, twice on the GPU: the first run compiles."""
+    """Test all shards of a plan, twice on the GPU since the first run compiles."""
     table = np.random.default_rng(1).integers(-99, 99, (n, d))
     table[n // 2] = table[1] - table[n - 2]  # a planted circuit
     vectors, said, row = Vectors.of(table.astype(np.float32)), {}, dict[str, Any]()

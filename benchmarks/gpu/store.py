@@ -12,7 +12,7 @@ ATTEMPTS = 2
 
 
 class Store:
-    """The rows of one part. dry: whether this run is dry, as any run must be that it resumes."""
+    """The rows of one part. dry: whether the run is dry; so must be the runs that it resumes."""
 
     def __init__(self, folder: Path, number: int, part: str, dry: bool) -> None:
         self.path = folder / f"{number}-{part}.json"

@@ -128,7 +128,7 @@ def steps(n: int, width: int, k: int, count: int) -> dict[str, Any]:
 
 
 def by_torch(n: int, width: int, k: int, count: int, limit: float, way: str) -> dict[str, Any]:
-    """torch.linalg.matrix_rank in float32 on the same GPU; one subset at a time, or a batch."""
+    """The rate of torch's float32 matrix_rank on the same GPU, by single subsets or batches."""
     torch = importlib.import_module("torch")
     data = torch.from_numpy(table(n, width)).cuda()
     batch = 1 if way == "single" else max(8, min(1024, 2**22 // k**2))

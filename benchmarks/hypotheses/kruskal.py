@@ -51,7 +51,7 @@ class Kappa:
 class Remark:
     """The result. kruskal: the Kruskal rank of the T examples, by exhaustion.
 
-    a1: the standing of A1 in the theorem's form. memorization: that of memorization by the paper's
+    a1: the standing of A1 in the theorem's form. memorization: its standing for the paper's
     construction. one_more: the same with one example more, for this construction and for any
     weights of these sizes.
     """

@@ -73,7 +73,7 @@ class Exploration:
 
     @property
     def unmet(self) -> frozenset[str]:
-        """The steps that were to fail and did not fail on any draw."""
+        """The steps that should fail but did not fail on any draw."""
         return self.weakening.breaks - frozenset(self.broken)
 
 
@@ -101,7 +101,7 @@ def explore(weakening: Weakening, draws: int, seed: int) -> Exploration:
 
 
 def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level | None) -> Minimal:
-    """x shrunk while the step fails and, if a verdict is given, memorization has this verdict."""
+    """Shrink x while the step fails and memorization keeps the verdict, if one is given."""
 
     def fails(y: Instance) -> bool:
         if not (weakening.met(y) and step.fails(y)):

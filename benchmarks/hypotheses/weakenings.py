@@ -62,7 +62,7 @@ class Weakening:
 
 
 def draw(weakening: Weakening, rng: np.random.Generator) -> Instance:
-    """Small integers; half of the instances have planted dependent queries, half dependent rows."""
+    """An instance of small integers: half have planted dependent queries, half dependent rows."""
     sizes = weakening.sizes
     for _ in range(_DRAWS):
         d, heads = int(rng.choice(sizes.widths)), int(rng.choice(sizes.heads))

@@ -1,8 +1,8 @@
 """Real data: the UCI handwritten digits as a data set for memorization (see data/README.md).
 
 An image has 8×8 pixels, 0 to 16. Its context is the four 4×4 quarters (n = 4 tokens of width 16,
-row by row), its query the sixteen sums over 2×2 blocks, its label the digit. Only the images whose
-context has rank 4 are kept, in their order: 1,782 of 1,797.
+row by row), its query is the sixteen sums over 2×2 blocks, and its label is the digit. Only the
+images whose context has rank 4 are kept, in their order: 1,782 of 1,797.
 """
 
 from __future__ import annotations

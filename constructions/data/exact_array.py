@@ -103,7 +103,7 @@ class ExactArray:
     def floats(self) -> FloatArray:
         """The nearest float64 of each entry, ±inf beyond the largest."""
         if self.stored.dtype != object and max(self._largest(), self.denominator) <= 2**53:
-            return self.stored / np.float64(self.denominator)  # both exact: rounded once
+            return self.stored / np.float64(self.denominator)  # both are exact, so this rounds once
         flat = [_nearest(x, self.denominator) for x in self.stored.ravel().tolist()]
         return np.array(flat, dtype=np.float64).reshape(self.shape)
 

@@ -2,8 +2,8 @@
 
 JSON: {"contexts": ..., "queries": ..., "labels": ...}, with an optional "name". Numbers are
 integers, decimals (0.1 is 1/10) or strings "p" or "p/q". Contexts are (T, n, d), or (n, d) when
-shared by all examples, and in JSON contexts may differ in their numbers of tokens; queries (T, d);
-labels (T,) or (T, m). Instead of contexts and queries JSON may have `sequences` and `embedding`
+shared by all examples, and in JSON contexts may differ in their numbers of tokens; queries are (T,
+d), labels (T,) or (T, m). Instead of contexts and queries JSON may have `sequences` and `embedding`
 (sequences.py). An .npz archive holds arrays of the same names and shapes, of integers or of floats
 of at most 64 bits, each the dyadic rational that it stores. A certificate is read as the data in
 it. The name "-" means standard input, whose first bytes show its format.
@@ -178,7 +178,7 @@ def _of_sequences(content: dict[str, Any], title: str, source: str) -> Dataset:
 
 
 def parse_object(text: bytes | BinaryIO, name: str, source: str) -> tuple[dict[str, Any], str]:
-    """The object in a JSON text (for a certificate, its data), and its name. Raises InputError."""
+    """The object in a JSON text (the data, for a certificate), and its name. Raises InputError."""
     text = text if isinstance(text, bytes) else text.read(MAX_JSON_BYTES + 1)
     content = json_value(text, source, exact=True)
     if not isinstance(content, dict):
@@ -237,7 +237,7 @@ def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
 
 
 def _cell(text: str) -> Any:
-    """The exact value of a decimal; any other text stays a string, which the conversion judges."""
+    """The exact value of a decimal; other text stays a string, to be judged by the conversion."""
     return _decimal(text) if _DECIMAL.fullmatch(text) else text
 
 

@@ -13,7 +13,7 @@ from attncert.constructions.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Which row each token is: `order[t][i]` is the row of token i of example t. Sequences of rows
+    """The row of each token: `order[t][i]` is the row of token i of example t. Sequences of rows
     are stored once; an example is a sequence and the length of its prefix.
 
     >>> order = Order((np.array([0, 1, 0]),), ((0, 2), (0, 3)))
@@ -38,7 +38,7 @@ class Order:
         return Order(self.sequences, tuple(self.examples[t] for t in examples))
 
     def counts(self, n: int) -> IntArray:
-        """How often each of n rows is a token, (T, n).
+        """The number of tokens that each of n rows stands for, (T, n).
 
         A prefix has the tokens of the next shorter prefix and some more, so the counts of one
         sequence are the sums of these increases.

@@ -13,7 +13,7 @@ def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Fraction]:
     """Contexts and queries as the nearest multiples of `grid` (ties to the even multiple), and the
     largest change of any number.
 
-    Labels are unchanged: they enter the readout only, where long numbers cost little.
+    Labels are unchanged: they enter only the readout, where long numbers cost little.
 
     >>> data = Dataset.of([[0.3, 1], [0, -0.25]], [[0.75, 2.6]], [0.1])
     >>> short, change = rounded(data, Fraction(1, 2))

@@ -76,8 +76,8 @@ class Sequences(Origin):
         return self._order([np.array(sequence) for sequence in self.sequences]).counts(V)
 
     def _ordered(self) -> tuple[ExactArray, Order]:
-        """The symbols of each example's context by first occurrence, and which of them each token
-        is."""
+        """The symbols of each example's context by first occurrence, and the place of each token
+        there."""
         symbols = [list(dict.fromkeys(sequence)) for sequence in self.sequences]
         rows = list[IntArray]()
         for kinds, sequence in zip(symbols, self.sequences, strict=True):

@@ -2,7 +2,7 @@
 
 An input is a word of letters. A letter is a tuple of symbols at given places of the
 prompt. A finite machine reads the letters in order: in each state it reads a letter, writes a
-symbol and moves on. What it writes is the answer, which follows the prompt.
+symbol and moves on. The answer, which follows the prompt, is what it writes.
 
 Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
 i, a state in which the machine can be before them, and what it writes on the way. Every other place
@@ -32,8 +32,8 @@ State = Any  # hashable
 
 @dataclass(frozen=True)
 class Situation:
-    """Before symbol `place` of the answer: known symbols by place, the right next one, and one
-    input or more."""
+    """A situation before symbol `place` of the answer: the known symbols by place, the correct next
+    symbol, and one or more inputs."""
 
     place: int
     known: Mapping[int, int]

@@ -98,8 +98,8 @@ def from_flint(matrix: fmpz_mat) -> IntegerArray:
 
 
 def null_relation(rows: fmpz_mat) -> list[int] | None:
-    """Integers c ≠ 0 with c·rows = 0, no common factor, the first nonzero one positive; None if
-    independent.
+    """Coprime integers c ≠ 0 with c·rows = 0, the first nonzero one positive; None if there are
+    none.
 
     >>> null_relation(fmpz_mat([[1, 2], [0, 1], [2, 0]])), null_relation(fmpz_mat([[1, 2]]))
     ([2, -4, -1], None)

@@ -131,8 +131,7 @@ def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> 
 
 
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n), each token `times` times. It guides choices, and is no
-    evidence."""
+    """2^k / Σ 2^k in float64, (T, n), with each token `times` times: a guide, and no evidence."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
     if times is not None:

@@ -133,7 +133,7 @@ def chain(
     heads = xp.concat([xp.reshape(reduced(block), (T, m, H, -1)) for block in blocks], axis=3)
     derivatives = xp.reshape(heads, (T, m, -1))
     if by_output:
-        v = xp.reshape(product(z[:, :, None, :], value), (T, 1, -1, 1))  # Vᵀz, head by head
+        v = xp.reshape(product(z[:, :, None, :], value), (T, 1, -1, 1))  # Vᵀz of each head
         unit = xp.eye(m, dtype=v.dtype, device=device(v))
         last = xp.reshape(v * unit[None, :, None, :], (T, m, -1))
         derivatives = xp.concat((derivatives, last), axis=2)

@@ -124,7 +124,7 @@ def spans(data: Dataset) -> Spans:
 def span_of(rows: IntegerArray) -> int:
     """The rank of integer rows, exact: modulo a prime if that is full, else of the Gram matrix."""
     count, width = rows.shape
-    for some in (rows[: 4 * width], rows):  # a few rows are usually enough
+    for some in (rows[: 4 * width], rows):  # usually a few rows are enough
         if some.size == 0:
             return 0
         entries = [x % PRIME_62 for x in some.ravel().tolist()]

@@ -50,8 +50,8 @@ class DescentStep:
 
 @dataclass(frozen=True, repr=False)
 class Descent:
-    """Weights in the scale of the data, numbered as `Shape` says; the largest error; and why the
-    search did not converge."""
+    """The weights in the scale of the data, numbered as `Shape` says; the largest error; and the
+    reason if the search did not converge."""
 
     shape: Any
     weights: Array
@@ -111,7 +111,7 @@ def descend(
 
 @dataclass(frozen=True)
 class Minimum:
-    """weights: the last weights. error: the largest one. why: why it is too large."""
+    """The last weights, the largest error, and the reason if it is above the tolerance."""
 
     weights: Array
     error: float
@@ -190,7 +190,7 @@ def _factors(shape: Shape, E: float, e: float, y: float) -> FloatArray:
 
 
 def smaller(J: Array) -> Array:
-    """J Jᵀ or JᵀJ, whichever has fewer rows: it serves every damping."""
+    """J Jᵀ or JᵀJ, whichever has fewer rows; it is the same for every damping."""
     turned = array_namespace(J).matrix_transpose(J)
     return J @ turned if J.shape[0] <= J.shape[1] else turned @ J
 

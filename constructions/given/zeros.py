@@ -34,7 +34,7 @@ BOUNDS = (3, 30, 999)  # bounds of the random integers; larger ones rarely coinc
 
 @dataclass(frozen=True)
 class Zero:
-    """layer: its outputs are 0 on every input. sets: its heads, grouped by key and query."""
+    """A layer whose outputs are 0 on every input, and its heads grouped by key and query."""
 
     layer: Layer
     sets: Groups

@@ -19,7 +19,7 @@ from attncert.constructions.network.composed import Gated, Group
 from attncert.constructions.network.positional import Positions
 from attncert.constructions.network.states import States
 
-_ALONE = (FeedForward, Normalization, Gated, Positions)  # blocks in which no vector sees others
+_ALONE = (FeedForward, Normalization, Gated, Positions)  # blocks in which vectors do not see others
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ class Arithmetic:
     length of numbers is bounded.
 
     "normalized" divides a row x by the root of x·x / n + ε. "scores" are queries·keysᵀ over the
-    root of a positive integer. The order of products in attention is "cheapest", or "keys first"
-    before logits, or also "values first" before means, as a machine computes them."""
+    root of a positive integer. The order of products in attention is "cheapest"; or keys come
+    before logits ("keys first"), and values also before means ("values first", as in a machine)."""
 
     matrix: Callable[..., Any]
     softmax: Callable[[Sequence[Any], str | None], list[Any]]

@@ -12,8 +12,8 @@ b_2 4^(N-2) + ... + b_N.
 position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
 first tape plus the sum of these steps times the tapes' differences is the tape of its group.
 
-*One bit.* Times 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits after the first add at
-most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1. So
+*One bit.* Multiplied by 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits after the first add
+at most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 = 1. So
 
     b_1 = relu(t - 1/2) - relu(t - 3/2),   and   4t - 6 b_1   is the tape without b_1.
 

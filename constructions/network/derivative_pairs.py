@@ -1,7 +1,7 @@
 """Derivative pairs (after Bubeck, Eldan, Lee, Mikulincer 2020; the exact form is ours).
 
 Each input has its own kind, so a plane (constructions/network/planes.py) has at most p affinely
-independent members with any labels, and z = a·x + c is 0 at them and at least 2 away from 0 at all
+independent members with any labels, and z = a·x + c is 0 at these and at least 2 away from 0 at all
 other inputs. Let u = v·x + w be an affine map that equals the label at the members: it exists since
 they are independent. Let q be the denominator of v and w, and M ≥ |q u| at all inputs. With R =
 relu:

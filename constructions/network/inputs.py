@@ -59,7 +59,7 @@ class Inputs:
 
     @classmethod
     def merged(cls, of: str, vectors: fmpq_mat, labels: fmpq_mat, scale: int = 1) -> Inputs:
-        """Inputs from rows without conflict, each once."""
+        """Inputs from rows, each once; equal rows have equal labels."""
         rows, heights = vectors.tolist(), labels.tolist()
         examples = sorted(set(firsts(hashed(vectors))))
         vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
@@ -151,7 +151,7 @@ def hashed(vectors: fmpq_mat) -> list[Hashed]:
 
 
 def firsts(rows: Sequence[Hashable]) -> list[int]:
-    """The index of the first equal row, for each row."""
+    """For each row the index of the first equal row."""
     places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 

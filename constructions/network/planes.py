@@ -33,7 +33,7 @@ _PLACED = -1  # the kind of inputs that have a plane: foreign to all others
 
 @dataclass(frozen=True)
 class Plane:
-    """members: inputs (rows of `Inputs.vectors`) with z = 0. form: c, a_1, ..., a_p over ℚ."""
+    """members: the inputs (rows of `Inputs.vectors`) with z = 0. form: c, a_1, ..., a_p over ℚ."""
 
     members: tuple[int, ...]
     form: tuple[fmpq, ...]

@@ -55,7 +55,7 @@ def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq]
     for start, stop in pairwise(groups):
         low, high = line.positions[start], line.positions[stop - 1]
         knots, coefficients = rise(line.positions[start:stop], line.labels[start:stop])
-        ends = {low if start else low - 1, high}  # one element if they are equal
+        ends = {low if start else low - 1, high}  # one number if they are equal
         for end in sorted(ends):
             points.append(end)
             heights.append(_inputs_at(end, knots, coefficients, length))

@@ -1,5 +1,5 @@
-"""The search for the heads, one after the other, that `paper/theorem.py` calls. Steps as in
-docs/audit-of-theorem-1.md.
+"""The search for the heads, one after the other, that `paper/theorem.py` calls. The steps are those
+of docs/audit-of-theorem-1.md.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
 
@@ -34,7 +34,7 @@ _PAIRS = 8  # the number of pairs (u, v) for which the whole head is computed
 
 @dataclass(frozen=True)
 class Dual:
-    """f·ê_t: its coordinates, its products with all queries (T,), and f ≥ 1."""
+    """A multiple f·ê_t, f ≥ 1: its coordinates, and its products with all queries (T,)."""
 
     vector: IntegerArray
     products: IntegerArray
@@ -76,7 +76,7 @@ class PaperDraft:
 
 
 class PaperBuilder:
-    """Builds the heads in order; holds the lattices and the placed examples."""
+    """Builds the heads in order, and holds the lattices and the placed examples."""
 
     def __init__(
         self,

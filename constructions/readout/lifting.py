@@ -58,7 +58,7 @@ def lifted(
     """The solution of Z[:, C] x = right (T integers), at the pivots head by head, exact; None if
     this method does not apply.
 
-    bits: an estimate for the numbers of x; a bad guess only costs time.
+    bits: an estimate of the length of x; a bad guess only costs time.
     """
     start = _start(construction, data, right)
     solution = None if start is None else _solve(*start, data.T, bits, progress)
@@ -93,8 +93,8 @@ def _solve(system: System, beyond: int, T: int, bits: int, progress: Progress) -
 
 
 def _lift(digits: DigitArray, system: System) -> bool:
-    """Fill `digits` (K, T) with the next K digits of x, and update the system; False if a carry did
-    not fit."""
+    """Fill `digits` (K, T) with the next K digits of x, and update the system. Returns False if a
+    carry did not fit."""
     from attncert.constructions.readout.lifting_compiled import carry, solve
 
     count, n, d = system.contexts.shape

@@ -48,8 +48,8 @@ def carry(mixed: FloatArray, system: System) -> bool:
     """Take the digit from the residuals and carries, which are updated in place:
     c ← (c + Σ 2^k (a - w))/p, exactly.
 
-    mixed (T or 1, n, H): the integers a_thi of this digit. False if a carry did not fit its limbs:
-    then the digits are not valid.
+    mixed (T or 1, n, H): the integers a_thi of this digit. Returns False if a carry did not fit its
+    limbs; then the digits are not valid.
     """
     shifts, powers, sum_inverses, sums, carries = system[4:9]
     offsets, limbs, limb_powers, carries_mod, residuals = system[9:]

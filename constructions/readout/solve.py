@@ -27,7 +27,7 @@ from attncert.constructions.layer import (
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting import lifted
 
-# Up to this many unknowns FLINT eliminates without fractions: quasi-linear in the bits.
+# Up to this many unknowns FLINT eliminates without fractions, in time quasi-linear in the bits.
 ELIMINATED = 15
 # From this bits²·T on, FLINT takes longer than the half second needed to load the compiled lifting.
 LIFTING_WORK = 2 * 10**11

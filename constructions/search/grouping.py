@@ -92,7 +92,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
         raise HypothesisFails("some-partition", excluded["reason"], excluded)
     in_order = consecutive(range(data.T), first, further)
     rank = int(data.queries.integer_matrix().rank())
-    first, further = min(first, rank), min(further, rank - 1)  # `rank` of them span all others
+    first, further = min(first, rank), min(further, rank - 1)  # `rank` queries span all others
     matroid = QuerySpans(data)
     rng = random.Random(seed)
     order = list(range(data.T))

@@ -26,7 +26,7 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.exact.modular import matmul_mod, modular, reduced
 
-# A cheaper candidate is preferred if it loses at most this many bits of conditioning.
+# A cheaper candidate may lose at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # the number of rows eliminated together
 
@@ -243,7 +243,7 @@ def _inverse(square: Block, p: int) -> Block:
 
 
 def _inverse_float(matrix: FloatArray) -> FloatArray:
-    """Inverse or pseudo-inverse, for ranking only; never raises."""
+    """The inverse or pseudo-inverse, for ranking only; it never raises."""
     matrix = np.nan_to_num(matrix, posinf=0.0, neginf=0.0)
     with np.errstate(all="ignore"):
         try:

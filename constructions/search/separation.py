@@ -27,12 +27,12 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 
 _POOL = 512  # combinations tried in each round for each pair
-_KEEP = 12  # the number of shortest ones paired for each pair
+_KEEP = 12  # the number of shortest combinations paired for each pair
 _PAIRS = 4  # the default number of pairs
 _CELLS = 2**22  # array cells processed at once
 _ROUND = 2**25  # cells of a round: large data get fewer combinations
-_EXACT_ROUND = 2**15  # the same if sums are beyond float64
-_FIRST = 32  # examples that every combination is tried on before the others
+_EXACT_ROUND = 2**15  # cells of a round if sums are beyond float64
+_FIRST = 32  # examples on which every combination is tried first
 _MAX_DOUBLINGS = 64
 
 Accept = Callable[[AnyArray], BoolArray]

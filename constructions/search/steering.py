@@ -95,7 +95,7 @@ class Reducer:
 
 
 def _excess_bits(array: IntegerArray) -> int:
-    """Bits to drop so that squares and sums of the rest are far from overflowing float64."""
+    """The bits to drop so that squares and sums of the rest are far from overflowing float64."""
     return max(0, integers.largest(array).bit_length() - 400)
 
 

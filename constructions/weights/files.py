@@ -1,5 +1,5 @@
-"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. Names are read first, then some
-arrays.
+"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. Names are read first, then the
+arrays that are needed.
 
 A model's file is large and a layer small: one layer is read, within limits. Floats are read as
 stored, bfloat16 as float32, which holds each of them exactly.

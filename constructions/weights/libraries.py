@@ -22,7 +22,7 @@ ACTIVATIONS = {
     "relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_python": "gelu",
     "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh",
 }  # fmt: skip
-_LARGE = 2.0**127  # numbers of a configuration are below
+_LARGE = 2.0**127  # the upper limit for numbers of a configuration
 _OF_LENS = ("d_head", "attn_scale", "normalization_type", "rotary_base", "attention_dir")
 NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no normalization
 
@@ -110,7 +110,7 @@ def library(config: Mapping[str, Any]) -> Library | None:
 
 
 def _odd(word: str, value: Any) -> str:
-    """What a word of `Design` must be, if this value is not."""
+    """What a word of `Design` must be, if this value does not comply."""
     if value is None and getattr(Design, word, 0) is None:
         return ""
     for known, of in ((ACTIVATIONS, "activation"), (NORMS, "norm")):

@@ -28,7 +28,7 @@ FORMATS = ("auto", "attncert", *dict.fromkeys(naming.format for naming in NAMING
 _MOST_CONFIG = 2**20  # the longest configuration, in bytes
 _FILE = "an .npz, .safetensors, .pt or JSON file of weights"
 _STORED = "model.safetensors"  # the file in a model's folder
-_LISTED = 6  # names of arrays in a line that refuses them
+_LISTED = 6  # names of arrays in an error
 
 Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 
@@ -36,7 +36,8 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 @dataclass(frozen=True)
 class Selection:
     """Which layer of a file is meant, and how it is read. Without a configuration the computation
-    of the layer is assumed; source, way_out: its name, and an alternative to it, in errors."""
+    of the layer is assumed. Errors name `source`, the configuration, and an alternative to it,
+    `way_out`."""
 
     format: str = "auto"
     prefix: str | None = None
@@ -148,7 +149,7 @@ def _with_dot(prefix: str) -> str:
 
 
 def _configuration(source: str | os.PathLike[str]) -> Mapping[str, Any] | None:
-    """The config.json beside a model's weights, if it names a type. Raises InputError."""
+    """The config.json beside a model's weights, if that file names a type. Raises InputError."""
     if str(source) in ("", "-") or not (path := Path(source).with_name("config.json")).is_file():
         return None
     config = loading.read_source(path, {"json": _json}, "the configuration of a model")

@@ -6,8 +6,8 @@ is read as its type says if that type is listed here. Every option that changes 
 or must have the value at which it changes nothing. Models of other types are not read.
 
 The listed types compute softmax attention with logits divided by √d_h; positions are added to the
-tokens before the first layer, or not at all. tests/constructions/test_model_types.py compares each
-with the library: outputs, and that no option of its source is left out here.
+tokens before the first layer, or not at all. tests/constructions/test_model_types.py compares
+outputs with the library's, and checks that no option of its source is left out here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_PARTS = (
 
 @dataclass(frozen=True)
 class ModelType:
-    """divided: the option without which logits are not divided; "no": they never are. plain:
+    """divided: the option without which logits are not divided; "no" if they never are. plain:
     further options that change attention, and the values at which they do not."""
 
     names: tuple[str, ...]

@@ -116,4 +116,4 @@ def _unit(document: dict[str, Any]) -> str:
     unit = (_of_certificate(document) or document).get("logit_unit", "e")
     if unit not in ("e", "1", "ln2", "ln 2"):
         raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
-    return "e" if unit in ("e", "1") else "ln2"  # "1": in certificates of interpolation-near
+    return "e" if unit in ("e", "1") else "ln2"  # "1" in certificates of interpolation-near

@@ -122,11 +122,11 @@ def record(
     the module's `is_causal` decides; without it, modules with GPT-2's names (c_attn) are causal and
     others are not. Set it for a module that masks internally and has no such attribute. Queries
     that see no row are left out. PyTorch's fast path, which bypasses modules, is off in the block.
-    Raises InputError for a module without a single attention layer, a mask that moves logits or
+    Raises InputError for a module without a single attention layer, a mask that changes logits or
     differs between heads, a pass that does not run the projections once each (`_Pass`), another
     tensor among the module's arguments, and a pass in training mode: dropout is not part of a
-    layer. If anything else acts inside the module, the recorded outputs show it. Arithmetic: the
-    module's, kept exactly. Source: docs/models-and-layers.md.
+    layer. If anything else acts inside the module, the outputs show it. Arithmetic: the module's,
+    kept exactly. Source: docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP
     ...     model(batch)
@@ -209,7 +209,8 @@ class _Pass:
         return InputError(f"module ({type(self.module).__name__})", must, actual)
 
     def causal_rows(self, masked: bool, stated: Any) -> bool:
-        """Whether each position sees only those up to itself, besides the effect of a mask."""
+        """Whether each position sees only positions up to itself, apart from the effect of a
+        mask."""
         if self.causal is not None:
             return self.causal
         parts = [getattr(part, "is_causal", None) for part in self.module.modules()]

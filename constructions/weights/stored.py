@@ -35,8 +35,8 @@ _MOST_PREFIX = 200  # the longest prefix, in characters
 @dataclass(frozen=True)
 class StoredLayer:
     """A layer that takes [x 1] and [e 1] if it is `biased`. Its logits have the unit "e" or "ln2"
-    and the scale "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by √d). If no type of model
-    was read, what the layer computes is assumed."""
+    and the scale "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by √d). Without a type of
+    model, its computation is assumed."""
 
     layer: Layer
     dtype: str

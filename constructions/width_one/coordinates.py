@@ -136,7 +136,7 @@ def _units(d: int, support: IntArray) -> fmpq_mat:
 
 def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
     """An invertible square block of the rows (g, k), and its columns: the first independent."""
-    for columns in (2 * len(rows), rows.shape[1]):  # the first 2g are usually enough
+    for columns in (2 * len(rows), rows.shape[1]):  # usually the first 2g are enough
         _, pivots = row_reduced(residues(rows[:, :columns], prime), prime)
         if len(pivots) == len(rows):
             return integers.to_flint(rows[:, pivots]), pivots

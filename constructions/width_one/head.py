@@ -35,7 +35,7 @@ _CANDIDATES = 8  # values of α tried together
 @dataclass(frozen=True)
 class WidthOneDraft:
     """A complete head in coefficients, with rows E⁽ᵗ⁾u (T or 1, n) and products v·e_t (T,), v = c
-    v0 + v1. A head without v0 has no c, lead and targets."""
+    v0 + v1. A head without v0 has no c, lead or targets."""
 
     u: IntArray
     v1: IntegerArray
@@ -64,7 +64,7 @@ class WidthOneDraft:
 
 
 class WidthOneBuilder:
-    """Builds the heads in order; holds the coordinates and the placed examples."""
+    """Builds the heads in order, and holds the coordinates and the placed examples."""
 
     def __init__(
         self, data: Dataset, *, seed: int, prime: int, saturation: int | None = None
@@ -170,7 +170,7 @@ class WidthOneBuilder:
             ahead = integers.multiply(lead[earlier][:, None], mine)
             finite = integers.multiply(base[earlier][:, None], mine)
             least = least_multiplier(ahead, finite, targets, self.saturation)
-        for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has none
+        for c in (None,) if v0 is None else candidates_for_c(least):  # a first head has no v0
             products = base if lead is None else integers.add(base, integers.multiply(c or 0, lead))
             features = self.blocks.of(integers.multiply(products[:, None], rows))
             pivots = self.placed.pivots(list(group), features, eliminators)
@@ -198,7 +198,7 @@ class WidthOneBuilder:
         zero = Block(*np.zeros((2, 1, limit.mod.shape[1])))
         shifts = self.placed.residual(eliminators, zero, limit)
         span, chosen = Span(self.prime, shifts.mod.shape[1]), list[int]()
-        shared: dict[int, Block] = {}  # all points of a shared context; keys: factors
+        shared: dict[int, Block] = {}  # all points of a shared context, by factor
         for i, (t, factor) in enumerate(zip(group, factors, strict=True)):
             if self.data.shared and factor not in shared:
                 shared[factor] = self._points(0, factor, candidates, rows[0])

@@ -72,7 +72,7 @@ from attncert.constructions.width_one.short import ShortHeads
 class WidthOneHead(SteeringHead):
     """The choices for one head, M = u (c v0 + v1)ᵀ: separator u, selector v0, α_t = v1·e_t (vectors
     d×1 over ℚ). gap_bits may be negative, since c is as small as the rank allows. A short head is
-    no head of the proof: the rank certifies its shortest vectors, and no step is claimed."""
+    not a head of the proof: the rank certifies its short vectors, and no step is claimed."""
 
     separator: fmpq_mat
     v1: fmpq_mat
@@ -204,8 +204,8 @@ def record(
 
 
 def _least_lead(rows: IntegerArray, products: IntegerArray, targets: IntegerArray) -> int | None:
-    """The least product·(entry at the target - another, different entry) over the rows (N or 1, n),
-    or None."""
+    """The least product·(entry at the target - different entry) over the rows (N or 1, n), or
+    None."""
     rows = np.broadcast_to(rows, (len(targets), rows.shape[1]))
     steps = integers.subtract(np.take_along_axis(rows, targets[:, None], axis=1), rows)
     leads = integers.multiply(products[:, None], steps)[steps != 0]

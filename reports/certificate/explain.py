@@ -36,7 +36,7 @@ _TRUST = (
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Headings with one paragraph each, the checker's status (or "only read") and its line."""
+    """Headings with one paragraph each, the checker's status (or "only read"), and its message."""
 
     file: str
     claim: str
@@ -63,8 +63,8 @@ class Explanation:
 def explain(
     path: str, *, name: str = "", check: bool = True, limit_seconds: float = 600.0
 ) -> Explanation:
-    """The certificate at `path`, with the status of the checker if `check`, else only its digests
-    are compared. name: the file's name in messages. Raises InputError if the file is not a
+    """The certificate at `path`, with the status of the checker if `check`; otherwise only its
+    digests are compared. name: the file's name in messages. Raises InputError if the file is not a
     certificate."""
     name = name or path
     try:
@@ -116,8 +116,8 @@ def _unusable(name: str, message: str) -> InputError:
 def _with_data(
     content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The certificate with the data of a file beside it, or the verdict "wrong" of another file.
-    Raises Rejected."""
+    """The certificate with its data, also from a file beside it, and "wrong" if that file is
+    another. Raises Rejected."""
     if not content["data_file"]:
         return content, None
     try:

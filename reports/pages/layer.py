@@ -1,5 +1,5 @@
-"""The report of `attncert layer`: errors relative to the labels' spread, the worth of each head,
-how the layer was read, and how it compares with Theorem 1."""
+"""The report of `attncert layer`: errors relative to the labels' spread, the contribution of each
+head, how the layer was read, and how it compares with Theorem 1."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _bits(off_peak: arb) -> float:
 
 
 def heads_table(audit: LayerAudit) -> Table:
-    """The worth of each head, and a comparison with a head of the proof."""
+    """The contribution of each head, and a comparison with a head of the proof."""
     rows = []
     for h, head in enumerate(audit.heads):
         shares = head.gives.values()

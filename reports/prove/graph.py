@@ -71,7 +71,7 @@ def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None
 
 
 def _box(box: Box, centre: Point, steps: str, answer: bool) -> str:
-    """The box's name, as the attribute that ends the opening tag, and its drawing."""
+    """The box's name, as the last attribute of the opening tag, and its drawing."""
     (x, y), (w, h), look = centre, _BOX, WORDING[box.standing]
     label = printable(box.label)
     lines = _wrapped(label)
@@ -98,7 +98,7 @@ def _wrapped(label: str) -> list[str]:
 
 
 def _path(points: Sequence[Point]) -> str:
-    """The line runs down from box to box, and bends only between rows."""
+    """A line that runs down from box to box, and bends only between rows."""
     half = _BOX[1] / 2
     x0, y0 = points[0][0], points[0][1] + half
     path = f"M{x0:g},{y0:g}"

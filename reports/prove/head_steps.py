@@ -1,4 +1,4 @@
-"""The steps of all heads together: each step is stated once, with the heads that differ.
+"""The steps of all heads together: each step is stated once, with the heads in which it differs.
 
 A step makes the same claim for every head that has it: the numbers differ, but seldom the standing.
 So its sentence, evidence and premises are written once. A claim that is not proved on its own, or
@@ -23,8 +23,8 @@ MOST_WRITTEN = 24  # steps of heads that are written out
 
 @dataclass(frozen=True)
 class HeadSteps:
-    """The places of these claims in the trace, each step of all heads in words, and the claims to
-    write out in full."""
+    """The numbers of these claims in the trace, each step of all heads in words, and the claims
+    that are written out in full."""
 
     numbers: str
     steps: list[dict[str, Any]]

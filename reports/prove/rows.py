@@ -124,7 +124,7 @@ HEAD_COLUMNS = (
 
 
 def heads(proof: Proof) -> tuple[Row, list[Row]]:
-    """The columns that have entries, and a row for each head; of many heads the first and last."""
+    """The columns that have entries, and a row for each head, or for the first and last of many."""
     standing = {h: weakest(proof.trace, cs).value for h, cs in by_head(proof.trace).items()}
     table: list[Row] = []
     for k, (head, worst) in enumerate(zip(proof.heads, worst_earlier(proof.heads), strict=True), 1):

@@ -29,8 +29,8 @@ _WHOLE = (
     (ids.CAPACITY, ids.GROUPS),  # T examples fill enough groups
     (ids.VALUE_WIDTH, ids.REDUCTION),  # if d_v >= m, V can hold the labels
     (ids.THEOREM, ids.UNIVERSAL),  # what Theorem 1 says
-    (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what its proof shows under a weaker hypothesis
-    (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling, hence these labels
+    (ids.PARTITION_MEMORIZES, ids.UNIVERSAL),  # what the proof shows under a weaker hypothesis
+    (ids.UNIVERSAL, ids.MEMORIZATION),  # every labelling implies these labels
     (ids.AGREEMENT, ids.MEMORIZATION),  # a cross-check
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ def readable_json(obj: Any) -> bytes:
 
 
 def jsonable(x: Any) -> Any:
-    """Plain JSON values; what JSON cannot hold exactly becomes a string, a record an object.
+    """Plain JSON values; a value that JSON cannot hold becomes a string, and a record an object.
 
     >>> jsonable({"a": (1, float("-inf")), 2: fmpz(7), "b": Fraction(1, 3)})
     {'a': [1, '-inf'], '2': '7', 'b': '1/3'}

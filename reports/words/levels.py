@@ -14,7 +14,7 @@ from attncert.verify.claims.evidence import Level
 @dataclass(frozen=True)
 class Wording:
     """The words before the statement in the verdict, the line of the legend, what is missing for a
-    proof, and a pale and a dark colour of one hue."""
+    proof, a pale and a dark colour of one hue."""
 
     opener: str
     meaning: str

@@ -196,7 +196,7 @@ def _name(folder: Path) -> str:
 
 def _others(ours: Path, theirs: Path, apart: Collection[str] = ()) -> list[str]:
     """The files that only one of the folders has, or that differ, without our compiled files.
-    Theirs are included: Python would run them instead of the sources."""
+    Theirs count, since Python would run them instead of the sources."""
     paths = {p.relative_to(theirs) for p in theirs.rglob("*") if p.is_symlink() or not p.is_dir()}
     own = (p.relative_to(ours) for p in ours.rglob("*") if not p.is_dir())
     paths |= {path for path in own if "__pycache__" not in path.parts}
