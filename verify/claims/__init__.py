@@ -1,1 +1,1 @@
-"""Claims with evidence, the trace that joins them, and the rules that a finished trace obeys."""
+"""Claims with evidence, the trace that connects them, and the rules for a finished trace."""

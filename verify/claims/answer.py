@@ -1,4 +1,4 @@
-"""The answer of every question: claims, one of which is the conclusion."""
+"""The answer to a question: claims, one of which is the conclusion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attncert.verify.questions.question import Question
 
 
 class Named(Protocol):
-    """The subject of a question: data with a name."""
+    """Anything with a name, such as data, that a question can be about."""
 
     @property
     def name(self) -> str: ...
@@ -34,14 +34,14 @@ class Subject:
 class Answer:
     """The answer to a question.
 
-    question: the question with its options. data: its subject. trace: the claims. conclusion: the
-    id of the claim that answers. certificate: its certificate, if a checker can read one;
-    uncertified: why there is none, in half a sentence. seconds: the time of each stage; versions:
-    those of Python and the libraries used; both are for timings.json alone. Subclasses add what
-    only their own report shows.
+    data: the subject of the question. conclusion: the id of the claim that answers the question.
+    certificate: a certificate of the conclusion, if a checker can read one. uncertified: the reason
+    if there is none, as a clause. seconds: the time of each stage. versions: the versions of Python
+    and the libraries. Only timings.json shows these two. Subclasses add what their own reports
+    show.
     """
 
-    report_page: ClassVar[str] = ""  # in reports/, if not named like the command
+    report_page: ClassVar[str] = ""  # the page in reports/, if its name is not that of the command
 
     question: Question
     data: Named
@@ -56,7 +56,7 @@ class Answer:
         return in_brief(self, self.standing, self.claim.statement, data=self.data.name)
 
     def __str__(self) -> str:
-        """The text for a terminal: the verdict, then a sentence on each line."""
+        """The text for a terminal: the verdict, then one sentence per line."""
         return displayed("sentences", self) or repr(self)
 
     @property
@@ -66,7 +66,7 @@ class Answer:
 
     @property
     def standing(self) -> Level:
-        """How strongly the conclusion is known, with all that it rests on."""
+        """The level of the conclusion, given all claims on which it rests."""
         return self.trace.standing(self.conclusion)
 
     @property
@@ -80,7 +80,7 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """Why it does not hold, in half a sentence; "" if the claim does not say."""
+        """Why the conclusion does not hold, as a clause; "" if the claim does not say."""
         return str((self.claim.witness or {}).get("reason", ""))
 
     @property
@@ -89,7 +89,7 @@ class Answer:
         return () if self.certificate is None else (self.certificate,)
 
     def contradicted(self, reason: str) -> Self:
-        """The same answer, undecided and without certificates, since a checker rejects one."""
+        """The answer made undecided and stripped of certificates, because a checker rejects one."""
         witness = {"reason": reason}
         open_ = replace(self.claim, level=Level.UNDECIDED, rests_on=(), witness=witness)
         claims = [open_ if claim.id == open_.id else claim for claim in self.trace]
@@ -102,17 +102,18 @@ class Answer:
 
     @property
     def proof_standing(self) -> Level | None:
-        """The standing of that claim; None if there is none."""
+        """The standing of `proof_claim`; None if the question has no proof."""
         return self.trace.standing(PROOF) if PROOF in self.trace else None
 
     @property
     def further(self) -> tuple[Claim, ...]:
-        """Further claims of a construction about the outputs."""
+        """Claims of the construction about the outputs, other than the conclusion."""
         return tuple(claim for claim in self.trace if is_claimed(claim.id))
 
     @property
     def exit_status(self) -> int:
-        """0 if the conclusion, the proof and further claims hold; 1 if one is refuted; else 3."""
+        """0 if the conclusion, the proof and all further claims hold; 1 if one is refuted; else
+        3."""
         standings = [self.standing] + ([self.proof_standing] if self.proof_standing else [])
         standings += [self.trace.standing(claim.id) for claim in self.further]
         if all(standing.holds for standing in standings):
@@ -121,12 +122,12 @@ class Answer:
 
     @property
     def command(self) -> str:
-        """The command line that gives the same answer again, without paths."""
+        """The command line that reproduces the answer, without paths."""
         return self.question.line()
 
     @property
     def plot(self) -> Any:
-        """The figures of the report, by methods that return them; every question has `graph`."""
+        """An object whose methods return the figures of the report; every answer has `graph`."""
         return displayed("plot", self)
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:

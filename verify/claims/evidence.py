@@ -15,8 +15,8 @@ OVER_Q = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
-    """The level of evidence for a claim; the value is its word in reports. Their meanings are in
-    docs/architecture.md, under Evidence. Raises ValueError for any other word.
+    """The level of evidence for a claim; the value is its word in reports. The levels are defined
+    in docs/architecture.md, under Evidence. Raises ValueError for any other word.
 
     >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
     (True, True, False)
@@ -40,18 +40,19 @@ class Level(enum.Enum):
         return self in _HOLDS
 
     def __lt__(self, other: Level) -> bool:
-        """Weaker than."""
+        """Whether this level is weaker than the other."""
         return _RANK[self] > _RANK[other]
 
 
 class About(enum.Enum):
     """The labels that a verdict on memorization is about (docs/paper.md, section 1). The first
-    notion implies the second, and that implies the last two, neither of which implies the other."""
+    notion implies the second. The second implies the last two, neither of which implies the
+    other."""
 
     UNIVERSAL = "universal"  # one choice of key and query weights serves every labelling
-    EVERY_LABELLING = "every labelling"  # for each labelling there are some weights
-    SOME_LABELLINGS = "some labellings"  # some weights output an open set of them
-    THESE_LABELS = "these labels"  # there are weights for the given labels
+    EVERY_LABELLING = "every labelling"  # every labelling is output by some weights
+    SOME_LABELLINGS = "some labellings"  # the weights output an open set of labellings
+    THESE_LABELS = "these labels"  # some weights output the given labels
 
 
 _RANK = {level: rank for rank, level in enumerate(Level)}
@@ -63,20 +64,21 @@ _HOLDS = frozenset(Level) - set(_FAILS)
 class Claim:
     """One statement with its evidence.
 
-    id:         stable name, dots from general to particular, e.g. "head.3.selector".
+    id:         a stable name; dots separate its parts, from general to particular:
+                "head.3.selector".
     statement:  the claim in one sentence (LaTeX between dollar signs).
-    level:      the level of its own evidence; its standing in a trace also depends on `rests_on`.
-    numbers:    small exact or rounded figures, JSON-able.
+    level:      the level of the claim's own evidence; its standing in a trace also depends on
+                `rests_on`.
+    numbers:    a few exact or rounded numbers that JSON can hold.
     witness:    data with which anyone can check the verdict; every refuted claim has one.
-    arithmetic: how it was computed, e.g. "exact over ℚ (FLINT)".
-    rests_on:   ids of the claims that it uses.
+    arithmetic: the arithmetic of the check, such as "exact over ℚ (FLINT)".
+    rests_on:   the ids of the claims that it uses.
     source:     paper, theorem, step; or "ours" with the place of the argument.
-    uses:       hypotheses of the theorem that the step needs, each with the strength needed.
-    about:      for a verdict on all weights: if it is refuted, no weights memorize these labels in
-                this sense. None for every other claim. Not in `answer.json`, where the id implies
-                it.
-    seconds:    time taken; not in reports, and not compared.
-    The meaning of each level: docs/architecture.md.
+    uses:       the hypotheses of the theorem that the step needs, each with the strength it needs.
+    about:      for a claim about all weights: if the claim is refuted, no weights memorize the
+                labels in this sense. None for every other claim. It is not in `answer.json`, where
+                the id implies it.
+    seconds:    the time that the check took; it is neither reported nor compared.
 
     Source: docs/architecture.md, Evidence.
 
@@ -110,8 +112,8 @@ class Claim:
         failed: Level = Level.REFUTED,
         **rest: Any,
     ) -> Claim:
-        """The claim of a check: proved if it `holds`, else `failed`, with the witness, which may be
-        a function that finds it.
+        """The claim that a check makes: proved if it `holds`, else `failed` with the witness. The
+        witness may be given as a function that finds it.
 
         >>> Claim.checked("hypothesis.even", "$n$ is even.", 3 % 2 == 0, {"n": 3}).level
         <Level.REFUTED: 'refuted'>
@@ -125,8 +127,8 @@ class Claim:
     def together(
         cls, claim_id: ClaimId, statement: str, parts: Sequence[Claim], **rest: Any
     ) -> Claim:
-        """The claim that all parts hold: refuted if one is, with its witness; else undecided if one
-        is open; else as strong as the weakest.
+        """The claim that all parts hold. If a part is refuted, so is the claim, with the part's
+        witness; else if a part is open, it is undecided; else it has the level of the weakest part.
 
         >>> parts = Claim("a", "A.", Level.PROVED), Claim("b", "B.", Level.REFUTED)
         >>> Claim.together("c", "A and B.", parts)
@@ -144,7 +146,7 @@ class Claim:
         return cls(claim_id, statement, level, witness=witness, **rest)
 
     def excludes(self, labels: About) -> bool:
-        """Whether this verdict shows that no weights memorize the examples in this sense."""
+        """Whether this claim shows that no weights memorize the examples in this sense."""
         return self.about is labels and self.level is Level.REFUTED
 
     def timed(self, seconds: float) -> Claim:
@@ -158,6 +160,6 @@ class Claim:
 
 
 def timed(check: Callable[[], Claim]) -> Claim:
-    """The claim of a check, with the time that the check took."""
+    """Run a check and return its claim with the time taken."""
     start = time.perf_counter()
     return check().timed(time.perf_counter() - start)

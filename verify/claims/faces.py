@@ -1,4 +1,4 @@
-"""Functions of `reports` that records of `verify` call, to be displayed in a notebook or written.
+"""Functions of `reports` that records of `verify` call to display or write themselves.
 
 `verify` does not import `reports`, so `attncert` registers these functions when it is imported.
 """
@@ -12,12 +12,13 @@ _DISPLAYS: dict[str, Callable[..., Any]] = {}
 
 
 def register_display(name: str, make: Callable[..., Any]) -> None:
-    """Register `make`: `displayed(name, record, ...)` returns `make(record, ...)` from now on."""
+    """Register `make`, so that `displayed(name, record, ...)` returns `make(record, ...)`."""
     _DISPLAYS[name] = make
 
 
 def displayed(name: str, record: Any, *rest: Any) -> Any:
-    """The record as displayed; None, which notebooks skip, if no function is registered.
+    """The record in its displayed form, or None, which notebooks skip, if no function is
+    registered.
 
     >>> displayed("nothing of that name", 1) is None
     True

@@ -1,20 +1,20 @@
 """The ids of claims, and functions that make and parse them.
 
-The parts of an id, separated by dots, go from general to particular. Ids of these forms are made
-here and nowhere else:
+The parts of an id, separated by dots, go from general to particular. Only this module makes ids of
+these forms:
 
     hypothesis.<name>      a hypothesis of a theorem about the data
     head.<number>.<step>   a step of the proof for one head, counted from 1
-    step.<name>            a step about all that was built
-    block.<k>.<name>       a step for one block; group.<k>.<name>: for one group of examples
+    step.<name>            a step about the network as a whole
+    block.<k>.<name>       a step for one block; group.<k>.<name>: a step for one group of examples
     promise.<what>         a promised size, compared with what was built
     claimed.<what>         a further claim of a construction about the outputs
     placed.<what>          partition.<what> for the largest part that can be placed
     sampled.<k>            random subsets of k vectors
-    audit.data.<name>      the answer of one construction on the data of an audit
+    audit.data.<name>      the verdict on one construction for the data of an audit
     audit.<name>.<what>    the step that breaks if this hypothesis alone is false
 
-Every other id is a constant below. At run time an id is a string.
+Every other id is a constant below.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import re
 from typing import Final, NewType
 
 ClaimId = NewType("ClaimId", str)
-ClaimId.__doc__ = """The id of a claim, for type checkers; at run time a string. The ids in a
-    proof: docs/constructions.md.
+ClaimId.__doc__ = """The type of a claim's id; at run time it is a string. docs/constructions.md
+lists the ids in a proof.
 
     >>> ClaimId("head.3.selector") == of_head(3, "selector")
     True
     """
-__test__ = {"ClaimId": ClaimId.__doc__}  # doctest does not find it
+__test__ = {"ClaimId": ClaimId.__doc__}  # otherwise doctest does not find this docstring
 
 _HEAD: Final = re.compile(r"head\.([1-9][0-9]*)\.(.+)")
 _HYPOTHESIS: Final = "hypothesis."
@@ -69,7 +69,7 @@ def promise(what: str) -> ClaimId:
 
 
 def promised(claim_id: str) -> str | None:
-    """The promised size; None for other claims."""
+    """What an id promises, such as "heads"; None for other claims."""
     return claim_id[len(_PROMISE) :] if claim_id.startswith(_PROMISE) else None
 
 
@@ -103,7 +103,7 @@ def audited(construction: str) -> ClaimId:
 
 
 def head_and_step(claim_id: str) -> tuple[int, str] | None:
-    """The head and the step; None for other claims.
+    """The head and the step that an id names; None for other claims.
 
     >>> head_and_step("head.3.selector"), head_and_step("rank")
     ((3, 'selector'), None)
@@ -185,7 +185,7 @@ AUDIT: Final = ClaimId("audit")
 AUDIT_DATA: Final = ClaimId("audit.data")
 EDGE_CASES: Final = ClaimId("audit.edge-cases")
 
-# A third-party layer, fits, each labelling, and counts.
+# Third-party layers, fits, all labellings, and counts.
 LAYER_READ: Final = ClaimId("layer.read")
 LAYER_ERROR: Final = ClaimId("layer.error")
 LAYER_MEMORIZES: Final = ClaimId("layer.memorizes")

@@ -1,4 +1,4 @@
-"""The answer of `prove`: the layer or network that was built, and the claims about it."""
+"""The answer to `prove`: the layer or network that was built, and the claims about it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from attncert.constructions.network.network import Network
 from attncert.verify.claims.answer import Answer
 from attncert.verify.questions.prove import ClaimChoice
 
-Kind = Literal["interpolation", "full-rank"]  # kinds of certificates that `prove` writes
+Kind = Literal["interpolation", "full-rank"]  # the kinds of certificates that `prove` writes
 
 
 @dataclass(frozen=True)
 class Setup:
-    """The sizes of the layer that was built, and how.
+    """The sizes of the layer that was built, and how it was built.
 
-    construction: its name.
-    claim:      the kind of answer; as in the question if nothing was built.
+    claim:      the kind of answer; the kind that was requested if nothing was built.
     r:          the r of the theorem's bound.
     capacity:   the number of examples that the theorem places with these heads.
     parameters: the number of parameters of the layer.
@@ -48,16 +47,16 @@ class Setup:
 class HeadSummary:
     """The numbers of one head.
 
-    group:        examples that this head places (0-based, the input's order).
-    c:            multiplier of u vᵀ: the least whole number at which every target leads by a bit
-                  (or by the bits of --saturate) and the rank is certified (width one: the rank
-                  alone); None if there is no such term.
+    group:        the examples that this head places (0-based, in the order of the input).
+    c:            the multiplier of u vᵀ: the least whole number at which the rank is certified and,
+                  unless heads have width one, every target leads by a bit (or by the bits of
+                  --saturate); None if there is no such term.
     bits:         B, the smallest logit gap over earlier examples, in bits (None if there are none).
-    z_bits:       largest logit range; softmax sums and features of the head are as long, within a
-                  few bits.
+    z_bits:       the largest range of logits; the softmax sums and features of the head have about
+                  this length.
     log2_off_peak: log2(1 - p_max) for each of the T examples (-inf if n = 1).
-    rate:         bits of saturation that one more unit of c adds in the limit, at the slowest of
-                  the earlier examples (exact); None if there is no such whole number.
+    rate:         the exact number of bits of saturation that one more unit of c adds in the limit,
+                  for the slowest earlier example; None if it is not a whole number above 0.
     """
 
     group: tuple[int, ...]
@@ -73,14 +72,13 @@ class HeadSummary:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Proof(Answer):
-    """The answer of `prove`, or of `layer` for a network from a file. Each claim of its trace names
+    """The answer to `prove`, or to `layer` for a network from a file. Each claim of its trace names
     its arithmetic and source.
 
     question:    a `Prove`, or a `LayerQuestion`.
-    construction: its record. built: what it returned, None if it refused. network: its blocks, if
-                 the construction outputs the labels.
-    setup: the sizes of a layer whose values are solved for. layer, groups, heads: None and empty if
-                 nothing could be built (a hypothesis fails).
+    built: what the construction returned; None if it refused. network: set if the construction
+    outputs the labels. setup: the sizes of a layer whose values are solved for. layer, groups,
+    heads: None and empty if nothing was built because a hypothesis fails.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -103,5 +101,5 @@ class Proof(Answer):
 
     @property
     def saturation(self) -> int | None:
-        """The bits to which every head saturates; None if no head was built to saturate."""
+        """The bits to which every head saturates; None if saturation was not requested."""
         return None if self.layer is None else self.question.saturate

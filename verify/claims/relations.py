@@ -1,19 +1,19 @@
-"""The relations of which the statements of a proof consist, and how each is decided.
+"""The relations that make up the statements of a proof, and how each is decided.
 
-A statement yields tuples. `(a, op, b, *where)` compares two values, with one of ==, !=, <, <=, >=
-and >; `(a, "mod", p, *where)` says that a residue is not 0. The rest of a tuple names the place: an
-example, a head, a token. The author writes no level; it follows from the numbers:
+A statement yields tuples. `(a, op, b, *where)` compares two values by ==, !=, <, <=, >= or >; `(a,
+"mod", p, *where)` says that a residue is not 0. The rest of a tuple names the place: an example, a
+head, a token. The author of a statement does not state its level, which follows from the numbers:
 
     rational numbers                     decided exactly: proved, or refuted
     a residue that is not 0 modulo p     proved: the number is not 0; a residue of 0 shows nothing
-    `AtLeast(x)`, a lower bound          decided exactly if the bound is enough, else undecided
+    `AtLeast(x)`, a lower bound          decided exactly if the bound suffices, else undecided
     balls (Arb)                          enclosed if certainly true, refuted if certainly false,
                                          else undecided
     floating point                       numerical if true, else undecided
     no relation at all                   vacuous, which supports nothing
 
-Values may be single numbers, or matrices, arrays and nested lists of equal shape, which are
-compared entry by entry; a single number opposite them is compared with each entry.
+Values may be single numbers, or matrices, arrays or nested lists of equal shape, which are compared
+entry by entry. A single number is compared with each entry of the other value.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 MODULO = "mod"
-MOST = 10**7  # relations of one statement
-_SHOWN = 12  # failures that a witness lists
+MOST = 10**7  # the most relations of one statement
+_SHOWN = 12  # the most failures that a witness lists
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 _MATRICES = (fmpq_mat, fmpz_mat, arb_mat, np.ndarray)
 
 
 class NoRelation(TypeError):
-    """A statement yielded something that is not a relation; str() says what, in half a sentence."""
+    """A statement yielded something that is not a relation; the message says what, as a clause."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,8 @@ class AtLeast:
 class Decision:
     """The outcome of the relations of one statement.
 
-    level: by the rules above. arithmetic: what decided the relations, in words. witness: if the
-    statement does not hold, the places and numbers that show it. numbers: figures that the
-    statement yielded in dictionaries.
+    arithmetic: describes what decided the relations. witness: the places and numbers that show why
+    the statement does not hold. numbers: figures that the statement yielded in dictionaries.
     """
 
     level: Level
@@ -80,11 +79,12 @@ class Decision:
 
 
 def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
-    """The weakest of the levels of all relations; the first failures are the witness.
+    """Decide a statement: its level is the weakest level of its relations, and the first failures
+    are the witness.
 
-    where: names of the values that follow a relation, for the witness. Arithmetic: exact for
+    where: names for the values that follow a relation, used in the witness. Arithmetic: exact for
     rational values; balls; floats. Raises NoRelation for an item that is not a relation. An error
-    of the iterable passes through, except `Inexact`, which leaves the statement undecided.
+    of the iterable propagates, except `Inexact`, which leaves the statement undecided.
 
     >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
     {'examples': [1], 'relation': '3 == 4 at example 1'}
@@ -127,7 +127,7 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
 
 @dataclass(frozen=True)
 class _Failure:
-    """A relation that is false or open, as text, and its place."""
+    """A false or open relation as text, with its place."""
 
     text: str
     where: tuple[Any, ...]
@@ -146,8 +146,8 @@ def _parts(item: Any) -> tuple[Any, str, Any, tuple[Any, ...]]:
 def _judged(
     left: Any, op: str, right: Any, where: tuple[Any, ...]
 ) -> tuple[bool | None, str | None, _Failure | None]:
-    """Whether the relation is true, None if it is open; the kind of its numbers, None if there are
-    no entries; the first entry that fails."""
+    """Whether the relation is true (None: open), the kind of its numbers (None: it has no entries),
+    and the first entry that fails."""
     if _at_once(left, op, right):
         return True, "rational", None
     verdict: bool | None = True
@@ -166,29 +166,30 @@ def _judged(
 
 
 def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """The place of an entry. A single list of names, one for each row, names the rows."""
+    """The place of an entry. If `where` is a single list with a name for each row, it names the
+    rows."""
     if len(where) == 1 and isinstance(where[0], Sequence | np.ndarray) and place:
         return (where[0][place[0]], *place[1:])
     return (*where, *place)
 
 
 def _at_once(left: Any, op: str, right: Any) -> bool:
-    """Whether a relation of rational matrices or lists, or of integer arrays, is found true in one
-    step."""
+    """Whether a relation between rational matrices or lists, or between integer arrays, is found to
+    be true in one step."""
     if op == "==" and type(left) in (fmpq_mat, fmpz_mat) and type(right) is type(left):
         return bool(left == right) and left.nrows() * left.ncols() > 0
     if op == "==" and type(left) is list and type(right) is list:
         rational = {*map(type, left), *map(type, right)} <= {int, fmpz, fmpq}
         return bool(left) and rational and left == right
     if op not in COMPARISONS or type(left) is not np.ndarray or left.dtype.kind not in "ib":
-        return False  # a masked array hides entries from a comparison
+        return False  # a masked array would hide entries from a comparison
     other = np.asarray(right)
     fits = left.size and other.dtype.kind in "ib" and other.shape in ((), left.shape)
     return bool(fits) and bool(COMPARISONS[op](left, other).all())
 
 
 def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
-    """Pairs of numbers with their places. Raises NoRelation for shapes that do not fit."""
+    """Pairs of numbers with their places. Raises NoRelation if the shapes do not agree."""
     a, b = _nested(left), _nested(right)
     if isinstance(a, list) and not isinstance(b, list):
         b = _filled(a, b)
@@ -198,7 +199,7 @@ def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]
 
 
 def _filled(nested: Any, number: Any) -> Any:
-    """The same number instead of each entry."""
+    """A nested list of the same shape, with this number for every entry."""
     return [_filled(x, number) for x in nested] if isinstance(nested, list) else number
 
 
@@ -228,7 +229,7 @@ _KINDS = ("float", "ball", "residue", "bound", "rational")  # the weakest first
 
 
 def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
-    """Whether the comparison is true, None if it is open; and the kind of its numbers."""
+    """Whether the comparison is true (None: open), and the kind of its numbers."""
     if op == MODULO:
         return _nonzero(a, b), "residue"
     if isinstance(a, AtLeast):
@@ -259,7 +260,8 @@ def _of_balls(a: arb, op: str, b: arb) -> bool | None:
 
 
 def _nonzero(residue: Any, p: Any) -> bool | None:
-    """True if a rational number is not 0 modulo the prime p; else nothing is known."""
+    """True if a rational number is not 0 modulo the prime p; otherwise None, since nothing is
+    known."""
     number, prime = _rational(residue), p
     if not isinstance(p, Integral | fmpz) or (prime := int(p)) < 2:
         raise NoRelation(f"a relation modulo {p!r}, which is not a prime")
@@ -289,7 +291,8 @@ def _rational(x: Any) -> fmpq:
 
 
 def _float(x: Any) -> float:
-    """The nearest float (for a ball, that of its midpoint); infinite for numbers out of range."""
+    """The nearest float, for a ball that of its midpoint; infinite if the number is out of
+    range."""
     if isinstance(x, arb):
         return float(x.mid())
     return float(x if _kind(x) == "float" else arb(_rational(x)))
@@ -299,7 +302,7 @@ def _ball(x: Any) -> arb:
     return arb(x) if isinstance(x, arb) else arb(_rational(x))
 
 
-# In words.
+# Text.
 
 
 def _text(a: Any, op: str, b: Any) -> str:

@@ -27,7 +27,7 @@ _WORDS = {
 
 
 def require_rules(proof: Proof) -> None:
-    """Raises TraceError if the finished proof breaks a rule."""
+    """Raises TraceError if a finished proof breaks a rule."""
     rules = {"levels": too_strong(proof.trace), "witnesses": without_witness(proof.trace)}
     for name, violations in rules.items():
         for violation in violations:
@@ -35,7 +35,7 @@ def require_rules(proof: Proof) -> None:
 
 
 def too_strong(trace: ProofTrace) -> Iterator[str]:
-    """Claims above the level of their arithmetic."""
+    """Claims with a higher level than their arithmetic allows."""
     for claim in trace:
         words = (level for word, level in _WORDS.items() if word in claim.arithmetic)
         theorem = Level.KERNEL if names_a_theorem(claim.arithmetic) else Level.PROVED

@@ -1,4 +1,4 @@
-"""Whether a proof holds on the data at hand: the second verdict, after that on the outputs."""
+"""Whether a proof holds on the given data: the second verdict, after the one on the outputs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from attncert.verify.claims.words import counted
 def stands(
     known: Sequence[Claim], steps: Sequence[Claim], promises: Sequence[Claim]
 ) -> list[Claim]:
-    """The claim that a proof holds: its steps and promises, and the hypotheses that a step uses.
+    """The claim that a proof holds: its steps, its promises, and the hypotheses that a step uses.
     known: the claims on which these may rest.
 
-    A refuted step refutes the proof, unless it rests on a false hypothesis. A false hypothesis that
-    a step uses makes the proof not applicable. Vacuous steps support nothing; if there are no
-    others, the proof is undecided. Promises without a step are counted, but no proof stands on
-    them. If there are neither steps nor promises, there is no claim.
+    A refuted step refutes the proof, unless it rests on a false hypothesis. If a step uses a false
+    hypothesis, the proof is not applicable. Vacuous steps support nothing; if all steps are
+    vacuous, the proof is undecided. Promises without a step are counted, but they are not called a
+    proof. If there are neither steps nor promises, there is no claim.
     """
     own = [*steps, *promises]
     if not own:
@@ -50,7 +50,7 @@ def stands(
 
 
 def _fails(level: Level, because: Sequence[Claim]) -> Claim:
-    """because: the claims that fail on their own."""
+    """The claim that the proof holds, refuted or open. because: claims that fail on their own."""
     statement = (
         "Every step of the proof holds on these data, and every hypothesis that a step uses."
     )
@@ -65,7 +65,7 @@ def _counts(
     used: Sequence[Claim],
     unused: Sequence[Claim],
 ) -> str:
-    """The number of statements that hold, the vacuous steps, and the false hypotheses not used."""
+    """How many statements hold, and which steps are vacuous and which unused hypotheses false."""
     parts = [
         counted(len(used), "hypothesis"),
         counted(sum(claim.level is not Level.VACUOUS for claim in steps), "step"),

@@ -15,14 +15,15 @@ from attncert.verify.claims.ids import ClaimId, hypothesis_name
 
 
 class TraceError(ValueError):
-    """The claims do not form a proof: an id twice, a missing premise, or a circle."""
+    """The claims do not form a proof: an id is given twice, a premise is missing, or there is a
+    cycle."""
 
 
 class ProofTrace:
     """A directed acyclic graph of claims; edges run from premise to conclusion.
 
-    The *standing* of a claim is no stronger than its own level, nor than the standing of any claim
-    on which it rests. A claim that rests on one that does not hold is undecided, even if its own
+    The *standing* of a claim is at most its own level, and at most the standing of every claim on
+    which it rests. A claim that rests on a claim that does not hold is undecided, even if its own
     check passed.
 
     >>> trace = ProofTrace([
@@ -78,7 +79,7 @@ class ProofTrace:
         return min([claim.level, *premises])
 
     def __iter__(self) -> Iterator[Claim]:
-        """The claims in topological order, and otherwise in the given order."""
+        """The claims in topological order; otherwise the given order is kept."""
         return (self._claims[claim_id] for claim_id in self.order)
 
     def __len__(self) -> int:
@@ -91,22 +92,23 @@ class ProofTrace:
         return self._claims[claim_id]
 
     def get(self, claim_id: ClaimId) -> Claim | None:
-        """The claim of this id; None if there is none."""
+        """The claim with this id, or None."""
         return self._claims.get(claim_id)
 
     def standing(self, claim_id: ClaimId) -> Level:
-        """The level of the claim, with all that it rests on."""
+        """The level of the claim, given all claims on which it rests."""
         return self._standing[claim_id]
 
     def failures(self, claim_id: ClaimId | None = None) -> list[Claim]:
-        """Claims that fail on their own: all, or `claim_id` and those on which it rests."""
+        """The claims that fail on their own, among all claims or among `claim_id` and its
+        ancestors."""
         named = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
         return [c for c in self if c.id in named and not c.level.holds]
 
     def pivotal(self, conclusion: ClaimId) -> list[Claim]:
-        """The claims to show first if the conclusion does not hold: those that fail on their own
-        among all that it rests on; else the hypotheses that fail, unless it is refuted with its own
-        witness; and the conclusion itself if it adds a witness."""
+        """The claims to show first if the conclusion does not hold: the ancestors that fail on
+        their own or, if there are none and the conclusion is not refuted with its own witness, the
+        hypotheses that fail; then the conclusion itself, if it adds a witness."""
         itself = self[conclusion]
         below = [c for c in self.failures(conclusion) if c is not itself]
         if not below and not (itself.level is Level.REFUTED and itself.witness):
@@ -118,11 +120,11 @@ class ProofTrace:
         return [*below, itself] if adds else below
 
     def ancestors(self, claim_id: ClaimId) -> set[ClaimId]:
-        """The ids of all claims on which it rests, directly or not."""
+        """The ids of all claims on which a claim rests, directly or indirectly."""
         return set(nx.ancestors(self.graph, claim_id))
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form: claims in order, each with its standing, without times."""
+        """The JSON form: the claims in order, each with its standing but without its time."""
         return {"claims": [c.as_dict() | {"standing": self.standing(c.id).value} for c in self]}
 
     def seconds(self) -> dict[ClaimId, float]:

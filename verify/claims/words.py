@@ -1,4 +1,4 @@
-"""Numbers and lists in the sentences of claims."""
+"""Numbers and lists as text in the sentences of claims."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def counted(k: int, noun: str, which: str = "") -> str:
 
 
 def every(k: int, total: int, noun: str) -> str:
-    """The sentence that every k of `total` vectors are independent, without a full stop.
+    """The sentence, without its full stop, that any k of `total` vectors are independent.
 
     >>> every(2, 3, "query"), every(1, 3, "query")
     ('Every 2 of the 3 queries are independent', 'None of the 3 queries is zero')
@@ -38,7 +38,7 @@ def every(k: int, total: int, noun: str) -> str:
 
 
 def listed(numbers: Sequence[int]) -> str:
-    """The first twelve numbers, and how many there are.
+    """The first twelve numbers, and how many there are in all if there are more.
 
     >>> listed([1, 3]), listed(range(40)), listed([])
     ('1, 3', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... (40)', 'none')
@@ -48,8 +48,8 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads with their widths, for a sentence that may be false for wider ones. heads: None for any
-    number.
+    """Heads with their widths, for a sentence that may be false for wider heads. heads: None means
+    any number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
@@ -60,7 +60,7 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
 
 def widened(labels: int, values: int | None) -> str:
     """The width of values that labels of this width need, for a sentence about keys and queries; ""
-    unless the values of the layer are narrower. values: None if not known.
+    unless the values of the layer are narrower. values: None if the width is not known.
 
     >>> widened(3, 1), widened(3, 3)
     (' with values of width 3', '')

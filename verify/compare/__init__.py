@@ -1,1 +1,1 @@
-"""`attncert compare`: what each construction costs on the same data."""
+"""`attncert compare`: the costs of all constructions on the same data."""

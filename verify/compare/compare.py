@@ -1,4 +1,4 @@
-"""`attncert compare` as a function: every construction on the same data, and what each costs."""
+"""`attncert compare` as a function: every construction on the same data, with its costs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ from attncert.verify.statements.goals import Exact
 class Entry:
     """The result of one construction on the data.
 
-    claim: the conclusion, with its standing. hypotheses: the claims about its hypotheses. proof:
-    whether its proof stands; None if it has neither steps nor promises, or if a hypothesis
-    prevented the building.
-    costs: the costs of any network; empty if nothing was built. If the readout of a layer was too
+    claim: the conclusion. hypotheses: the claims about its hypotheses. proof: whether its proof
+    holds; None if it has neither steps nor promises, or if a hypothesis prevented the construction.
+    costs: the costs of the network; empty if nothing was built. If the readout of a layer was too
     long to be written, only the full rank of its features is known: `costs` then has no bits, and
-    its parameters are an upper bound.
+    its number of parameters is an upper bound.
     """
 
     method: Construction
@@ -55,7 +54,7 @@ class Entry:
 
     @property
     def equality(self) -> bool:
-        """Whether the conclusion is that outputs equal labels, and not that they are near them."""
+        """Whether the conclusion is that outputs equal labels, not only that they are near them."""
         return isinstance(self.method.claims[0], Exact)
 
     @property
@@ -70,8 +69,8 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Comparison(Answer):
-    """table: one entry for each construction. bits: T log2 V for V different labels, which almost
-    all labellings need in any encoding."""
+    """The answer to `compare`. table: one entry for each construction. bits: T log2 V for V
+    different labels, which almost all labellings need in any encoding."""
 
     question: Compare
     data: Dataset
@@ -83,13 +82,13 @@ class Comparison(Answer):
 def compare(
     data: Dataset, question: Compare | None = None, progress: StageProgress = silent
 ) -> Comparison:
-    """Memorize the data by every registered construction and that of the question; count costs.
+    """Memorize the data by every registered construction and the one of the question; count costs.
 
-    The conclusion names those whose weights are proved to output the labels, or whose features are
-    proved to have full rank: exact. If a construction fails, its entry says why. The construction
-    of the question has its own claim, as `prove` judges it. Raises InputError for data without
-    labels and for an error in the construction of the question. Source: ours, docs/networks.md,
-    under Price.
+    The conclusion names the constructions whose weights are proved to output the labels exactly, or
+    whose features are proved to have full rank. If a construction fails, its entry says why. The
+    construction of the question also has its own claim, as in `prove`. Raises InputError for data
+    without labels, and for an error in the construction of the question. Source: ours,
+    docs/networks.md, under Price.
 
     >>> from attncert import Dataset, compare
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -98,7 +97,7 @@ def compare(
     """
     question = question or Compare()
     data = question.of(data).expanded()
-    _ = data.labels  # raises InputError if there are none
+    _ = data.labels  # raises InputError if there are no labels
     seconds: dict[str, float] = {}
     table = list[Entry]()
     own = registry.method(question.construction) if question.construction else None
@@ -121,7 +120,8 @@ def compare(
 
 
 def _entry(data: Dataset, method: Construction, question: Compare, named: bool = False) -> Entry:
-    """named: whether the question names the construction, so that an error in it is raised."""
+    """The entry of a construction. named: whether the question names it; its errors are then
+    raised."""
     own = ids.ClaimId(f"compare.{method.name}")
     try:
         proof = prove(data, Prove(construction=method.name, seed=question.seed))
@@ -170,14 +170,14 @@ def _costs(proof: Proof, data: Dataset) -> dict[str, int]:
 
 
 def _reason(proof: Answer) -> str:
-    """The reason of the proof, or the first hypothesis that fails."""
+    """The reason that the proof gives, or the first hypothesis that fails."""
     failing = [c.statement for c in proof.trace.failures() if ids.hypothesis_name(c.id)]
     return proof.reason or next(iter(failing), proof.statement)
 
 
 def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
-    """If the rank is T, T independent features give the labels: T·m values, and m output weights
-    for each head."""
+    """The parameters if the rank is T: T independent features give the labels with T·m values, and
+    m output weights for each head."""
     if layer is None:
         return {}
     entries = [x for head in layer.heads for w in (head.key, head.query) for x in w.entries()]
@@ -186,7 +186,7 @@ def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
 
 
 def _claims(data: Dataset, table: list[Entry], own: Construction | None) -> Iterator[Claim]:
-    """The claim of each construction, the hypotheses that fail, and the conclusion."""
+    """The claims of all constructions, their hypotheses that fail, and the conclusion."""
     for entry in table:
         for claim in entry.hypotheses:
             if not claim.level.holds and claim.id != ids.hypothesis("distinct-inputs"):

@@ -1,1 +1,1 @@
-"""The capacity of several layers of attention: the law of their parameters, from both sides."""
+"""The capacity of several layers of attention, bounded from above and from below."""

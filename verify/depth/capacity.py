@@ -1,8 +1,8 @@
-"""`attncert capacity --layers L`: what L layers of H heads can do, for three notions of memorizing.
+"""`attncert capacity --layers L`: what L layers of H heads can memorize, in three senses.
 
-Every number from below is a rank modulo a tower of primes at random small integers; from above it
-is the dimension count of `law.py`. The first L - 1 layers change every token and the query, with a
-skip connection; the last reads out at the query (docs/depth.md).
+Lower bounds are ranks modulo a tower of primes at random small integer weights; upper bounds are
+the dimension counts of `law.py`. The first L - 1 layers change every token and the query, with a
+skip connection; the last layer reads out at the query (docs/depth.md).
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ from attncert.verify.questions.fit import Capacity
 from attncert.verify.rank.engines.devices import Device, choose_device
 
 _DRAWS = 3  # maximum number of networks for one rank
-_TRIES = 4  # maximum number of head counts tried in the search for the fewest that are enough
-MOST_LAYERS = 5  # a tower for more has no prime below 2^24
-_MOST_ENTRIES = 2**28  # entries of the Jacobian by the weights of ReLU blocks
+_TRIES = 4  # maximum number of head counts tried in the search for the fewest sufficient heads
+MOST_LAYERS = 5  # a longer tower has no primes below 2^24
+_MOST_ENTRIES = 2**28  # the most entries of a Jacobian if there are ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
 
 @dataclass(frozen=True)
 class _Notion:
-    """of: the matrix whose rank shows it. statement: the claim, before the words for the heads."""
+    """A notion of memorizing. of: the matrix whose rank proves it. statement: the claim, up to the
+    words that describe the heads."""
 
     of: str
     claim: ids.ClaimId
@@ -77,9 +78,9 @@ class Reached:
 
 @dataclass(frozen=True)
 class Row:
-    """A notion of memorizing. serves: least and largest number of label numbers that H heads in
-    each layer serve. heads: heads in each layer: a lower bound for all labels (None: no number is
-    enough), and a sufficient number (None: not known).
+    """Bounds for a notion of memorizing. serves: lower and upper bounds on the label numbers that H
+    heads in each layer memorize. heads: the heads in each layer that all labels need: a lower bound
+    (None: no number suffices) and a sufficient number (None: unknown).
     """
 
     about: About
@@ -90,8 +91,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Depth:
-    """Some layers of the same heads: rank J is at most `bound`, and equals `rank` at some
-    weights."""
+    """This number of layers: rank J is at most `bound` for all weights, and equals `rank` at
+    some."""
 
     layers: int
     bound: int
@@ -101,8 +102,9 @@ class Depth:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DepthCapacity(Answer):
-    """rows: the notions, the strongest first. depths: results for 1, 2, … layers of the same heads.
-    spans: dimensions of the data's spans. certificates: one for each notion, the strongest first.
+    """The answer. rows: the notions, the strongest first. depths: results for 1, 2, … layers with
+    the same heads. spans: the dimensions of the data's spans. certificates: at most one for each
+    notion.
     """
 
     report_page: ClassVar[str] = "depth"
@@ -121,8 +123,9 @@ class DepthCapacity(Answer):
 
     @property
     def fewest_layers(self) -> tuple[int | None, int | None]:
-        """The number of layers of these heads that all labels need at least, and a number that is
-        enough for an open set of labellings; None: more than were tried."""
+        """A lower bound on the number of layers with these heads that all labels need, and a number
+        that suffices for an open set of labellings; None if more layers than were tried are
+        needed."""
         need = (x.layers for x in self.depths if x.bound >= self.labels)
         enough = (x.layers for x in self.depths if x.rank >= self.labels)
         return next(need, None), next(enough, None)
@@ -138,8 +141,9 @@ class DepthCapacity(Answer):
 def depth_capacity(
     data: Dataset, question: Capacity, progress: StageProgress = silent
 ) -> DepthCapacity:
-    """The answer for `question.layers` layers. Exact. Deterministic for a seed. Raises InputError
-    for more than MOST_LAYERS, a device that is missing, and too many derivatives by ReLU units.
+    """The answer for `question.layers` layers. Exact; deterministic for a given seed. Raises
+    InputError for more than MOST_LAYERS layers, a missing device, or a Jacobian with too many
+    entries.
 
     >>> from attncert.constructions.data.generators import random
     >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
@@ -188,8 +192,8 @@ def _require_few(data: Dataset, question: Capacity) -> None:
 
 @dataclass(frozen=True)
 class _Found:
-    """served: for the question's number of heads. enough: for each notion, the fewest heads found
-    that serve all labels."""
+    """Networks found for each notion. served: with the question's number of heads. enough: with the
+    fewest heads found that memorize all labels."""
 
     served: Mapping[About, Reached]
     enough: Mapping[About, Reached]
@@ -222,8 +226,8 @@ class _Search:
         )
 
     def depths(self) -> Iterator[Depth]:
-        """Results for one layer and more, until the rank equals the number of labels, and at least
-        up to the question's number of layers."""
+        """Results for 1, 2, … layers, until the number of layers of the question is reached and the
+        rank equals the number of labels."""
         for layers in range(1, MOST_LAYERS + 1):
             shape = self._shape(self.shape.heads, layers)
             bound = min(self.labels, self.spans.bound(shape))
@@ -245,7 +249,8 @@ class _Search:
         return _Found(served, {about: x for about, x in enough.items() if x is not None})
 
     def _enough(self, about: About, of: str) -> Reached | None:
-        """Weights that serve all labels, with the fewest heads found."""
+        """A network that memorizes all labels, with the fewest heads found; None if none was
+        found."""
         least = self._needed(about)
         if least is None:
             return None
@@ -280,19 +285,19 @@ class _Search:
         return best
 
     def _sizes(self, shape: Architecture) -> tuple[int, ...]:
-        """Sets of heads of the last layer that share key and query."""
+        """The sizes of the sets of heads in the last layer that share key and query."""
         if self.data.m > 1:
             return (2,) * (shape.heads // 2) + (1,) * (shape.heads % 2)
         return best_sizes(shape.heads, shape.head_width, self._last(shape))
 
     def _last(self, shape: Architecture) -> Spans:
-        """The spans of the last layer's inputs, for generic weights."""
+        """The spans of the inputs of the last layer for generic weights."""
         wide = self.spans.before(shape, shape.layers)
         return Spans(wide, 0, wide, self.data.m)
 
     def _fewest_at_zero(self, needed: int) -> int:
-        """The fewest heads whose best sets serve all labels (given-labels.md, Theorem 14); for
-        labels of several numbers, twice the lower bound on the heads."""
+        """The fewest heads whose best sets memorize all labels (given-labels.md, Theorem 14). For
+        labels of several numbers, it is twice the lower bound on the heads."""
         if self.data.m > 1:
             return 2 * needed
 
@@ -305,20 +310,22 @@ class _Search:
         return self.data.T if about is About.UNIVERSAL else self.labels
 
     def _most(self, about: About, shape: Architecture) -> int:
-        """The most label numbers that weights of this shape can serve."""
+        """An upper bound on the label numbers that weights of this shape can memorize."""
         if about is About.UNIVERSAL:
             return min(self.data.T, shape.heads * self.spans.before(shape, shape.layers))
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int | None:
-        """The fewest heads in each layer that can serve all labels; None if no number can."""
+        """A lower bound on the heads in each layer that memorize all labels; None if no number
+        suffices."""
         return self.spans.fewest(
             self.question.layers,
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),
         )
 
     def rows(self, found: _Found) -> tuple[Row, ...]:
-        """Labels served in a stronger notion are served in a weaker one too."""
+        """One row for each notion. A lower bound for a stronger notion also holds for a weaker
+        notion."""
         rows, least, enough = list[Row](), 0, None
         for about, notion in _NOTIONS.items():
             if about in found.served:
@@ -372,7 +379,7 @@ class _Search:
         return (*map(partial(self._served, found), rows), bound, below, conclusion)
 
     def _served(self, found: _Found, row: Row) -> Claim:
-        """Whether all labels are served by the heads of the question."""
+        """The claim of a notion: all labels are memorized with the question's number of heads."""
         all_labels, (least, most) = self.labels, row.serves
         level = Level.UNDECIDED
         if least >= all_labels:
@@ -396,7 +403,7 @@ class _Search:
 def _certificates(
     data: Dataset, found: _Found, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
-    """Certificates by notion, the strongest first; and the reason if there is none."""
+    """The certificates of the notions, the strongest first, and the reason if there is none."""
     certificates: dict[About, Certificate] = {}
     why = "no weights were found that serve all labels"
     provenance = produced_by(question.line(), question.seed)

@@ -1,4 +1,5 @@
-"""The certificate "network-rank": a network, a chain of primes, and which rows are independent."""
+"""The certificate "network-rank": a network, a chain of primes, and the kind of independent
+rows."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def rank_certificate(
     construction: str,
     produced_by: Mapping[str, Any],
 ) -> Certificate:
-    """of: "jacobian", "jacobian at zero" or "features"; rank: full. Raises TooLarge."""
+    """The certificate of a full rank. of: "jacobian", "jacobian at zero" or "features". Raises
+    TooLarge."""
     body = network_body(CLAIM, data, network, construction, produced_by)
     chain = {
         "of": of,
@@ -38,9 +40,9 @@ def rank_certificate(
 def network_body(
     claim: str, data: Dataset, network: Network, construction: str, provenance: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The content of the file of a claim about derivatives of a network. Blocks that computed the
-    data are not in it, because the checkers differentiate with respect to all weights in the file:
-    it holds the data that they computed. Raises TooLarge."""
+    """The content of a certificate about derivatives of a network. If earlier blocks computed the
+    data, the file contains their results and not these blocks, because the checkers differentiate
+    with respect to all weights in the file. Raises TooLarge."""
     if data.origin.keys is not None:
         raise TooLarge("no checker accepts a claim about derivatives on data with such an origin")
     stored = data if data.origin.blocks else data.origin.stored(data)

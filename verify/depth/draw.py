@@ -1,10 +1,11 @@
-"""Random networks of several layers of attention, with small integer weights.
+"""Random networks of several attention layers with small integer weights.
 
 **ReLU blocks.** x + B relu(A x + a) + b is a group of two feed-forward blocks. The signs of A x + a
-must not depend on softmax weights (`verify/depth/signs.py`). So the values of the layers before are
-divided by SMALL, and each a puts the threshold of its unit into a wide gap between the values of
-A x. A unit with one sign on all tokens adds fewer dimensions (docs/depth.md), so both tokens and
-queries are divided as evenly as such gaps allow, by the best of CHOICE times as many units.
+must not depend on softmax weights (`verify/depth/signs.py`). So the values of earlier layers are
+divided by SMALL, and each entry of a puts the threshold of its unit into a wide gap between the
+values of A x. A unit that has the same sign on all tokens adds fewer dimensions (docs/depth.md). So
+CHOICE times as many units are drawn as needed, and those are used that divide tokens and queries
+most evenly.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ from attncert.constructions.network.network import Network
 from attncert.verify.depth.law import Architecture
 
 BOUND = 9  # the largest entry
-_ZERO_BOUND = 999  # the largest entry of a last layer whose outputs are 0
+_ZERO_BOUND = 999  # the largest entry in a last layer whose outputs are 0
 
-SMALL = 2**40  # the divisor of the values of layers before a ReLU block
-CHOICE = 4  # times as many units are drawn as are used
-_WIDE = 2**-10  # the width of a gap for a threshold, as a fraction of the widest
+SMALL = 2**40  # the divisor of values in layers before a ReLU block
+CHOICE = 4  # the number of units drawn for each unit used
+_WIDE = 2**-10  # the least width of a gap for a threshold, relative to the widest gap
 
 
 def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
-    """Layers of independent integers from -BOUND to BOUND, none of them 0: all but the last change
-    every token and the query, with a skip connection, and the last reads out at the query.
+    """Layers of independent nonzero integers from -BOUND to BOUND. All but the last layer change
+    every token and the query, with a skip connection; the last layer reads out at the query.
 
     >>> from attncert.constructions.data.generators import random
     >>> draw_network(random(T=4, n=2, d=3), Architecture(2, 1, 1, 1)).parameters
@@ -62,7 +63,7 @@ def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:
 
 
 def _feed_forward(states: list[FloatArray], A: fmpq_mat, B: fmpq_mat, b: fmpq_mat) -> Group:
-    """A: columns of which as many are taken as B has rows."""
+    """A ReLU block with the best columns of A, one for each row of B."""
     tokens, queries = (some @ _floats(A) for some in states)
     found = [_threshold(*pair) for pair in zip(tokens.T, queries.T, strict=True)]
     order = sorted(range(len(found)), key=lambda k: -found[k][0])[: B.nrows()]
@@ -73,7 +74,8 @@ def _feed_forward(states: list[FloatArray], A: fmpq_mat, B: fmpq_mat, b: fmpq_ma
 
 
 def _threshold(*groups: FloatArray) -> tuple[float, Fraction]:
-    """Minus a number in a wide gap between the values, and how evenly it divides the groups."""
+    """How evenly a threshold in a wide gap between the values divides the groups, and minus this
+    threshold."""
     values = np.unique(np.concatenate(groups))
     if len(values) == 1:
         return 0.0, Fraction(1) - Fraction(values[0])
@@ -87,7 +89,7 @@ def _threshold(*groups: FloatArray) -> tuple[float, Fraction]:
 
 
 def _after(states: FloatArray, block: Group) -> FloatArray:
-    """The vectors after a ReLU block, rounded."""
+    """The vectors after a ReLU block, in float64."""
     A, a, B, b = map(_floats, block.matrices)
     made: FloatArray = states + np.maximum(states @ A + a, 0) @ B + b
     return made
@@ -99,8 +101,8 @@ def _floats(matrix: fmpq_mat) -> FloatArray:
 
 
 def draw_zero(data: Dataset, shape: Architecture, sizes: tuple[int, ...], seed: int = 0) -> Network:
-    """The same, but all outputs are 0, whatever the data: heads of the last layer in sets of these
-    sizes have equal keys and queries, and their products V O add up to 0.
+    """As `draw_network`, but all outputs are 0 for any data: the heads of the last layer form sets
+    of these sizes with equal keys and queries, and in each set the products V O add up to 0.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=4, n=2, d=3)

@@ -1,13 +1,13 @@
-r"""The maximum number of labels that L layers of attention can carry: the dimension count N_L
+r"""An upper bound on the number of labels that L attention layers memorize: the dimension count N_L
 (ours).
 
 Layers 1 … L-1 add to every token and to the query Σ_h Σ_i σ_i (V_hO_h)ᵀx_i, with a skip
 connection; layer L reads out at the query, with m outputs. Head h has M_h = K_hQ_hᵀ of rank at most
-w, and W_h = V_hO_h of rank at most v. What leaves a layer is *read* by the later ones through the
-columns of their K and Q, and of W_h on the directions that are read after them. Let
+w, and W_h = V_hO_h of rank at most v. Later layers *read* the result of a layer through the columns
+of their K and Q, and through their W_h on the directions that are read after them. Let
 
-    s_l = min(d, s + (l-1) H v)   the dimension of a space that holds all vectors before layer l: s
-                                  of the data, and the rows of the O_h of the layers before;
+    s_l = min(d, s + (l-1) H v)   the dimension of a space that contains all vectors before layer l:
+                                  s for the data, plus the rows of O_h in earlier layers;
     r_l = min(d, R_l)             the directions that read layer l < L; r_L = m. R_L = 0, and
                                   R_(l-1) = R_l + H(2w + min(v, r_l));
     a_1, q_1, t_1                 the spans of differences of tokens of one context, of the rows
@@ -20,56 +20,61 @@ t_l, r_l) and
     N_L = Σ_l H [ρ_l (a_l + q_l - ρ_l) + v_l (t_l + r_l - v_l)].
 
 *Proof.* The image of J is the sum of its images by the weights of each layer. Softmax does not
-change if all logits of a row are shifted: a head depends on M_h through the bilinear form on
-differences of tokens and attending vectors, an a_l×q_l matrix. Derivatives with respect to K and Q
-move it within {A Qᵀ + K Bᵀ}, which has dimension at most ρ(a_l + q_l - ρ) if K and Q have rank at
-most ρ in these spaces. The rest of the network sees W_h as a map from the span of the tokens to the
-r_l directions that are read: derivatives with respect to V and O move it within {A O + V B}, of
-dimension at most v_l(t_l + r_l - v_l). Each image is spanned by that many vectors or fewer. ∎
+change if all logits of a row are shifted, so a head depends on M_h only through its bilinear form
+on differences of tokens and attending vectors, an a_l×q_l matrix. Derivatives with respect to K and
+Q move this matrix within {A Qᵀ + K Bᵀ}, which has dimension at most ρ(a_l + q_l - ρ) if K and Q
+have rank at most ρ in these spaces. The rest of the network depends on W_h as a map from the span
+of the tokens to the r_l directions that are read. Derivatives with respect to V and O move it
+within {A O + V B}, which has dimension at most v_l(t_l + r_l - v_l). These dimensions bound the
+images. ∎
 
 **ReLU blocks.** After each layer l < L let every token and the query become x + B relu(A x + a) +
-b, with W units. Then s_l grows by Hv + W + 1 for each layer before, and R_l by W for each block
-after layer l. Let s'_l = min(d, s_l + Hv) be the dimension of a space that holds all vectors before
-block l, and r'_l = min(d, R_l - W) the directions that read the block. It adds W (s'_l + r'_l) +
-b_l to N_L, with b_l = min(d, Hw) for l < L-1 and min(d, Hw + min(Hv, m)) for the last block.
+b, with W units. Then s_l grows by Hv + W + 1 for each earlier layer, and R_l by W for each block
+after layer l. Let s'_l = min(d, s_l + Hv) be the dimension of a space that contains all vectors
+before block l, and r'_l = min(d, R_l - W) the number of directions that read the block. The block
+adds W (s'_l + r'_l) + b_l to N_L, with b_l = min(d, Hw) for l < L-1 and min(d, Hw + min(Hv, m)) for
+the last block.
 
-*Proof.* Fix which units are active for each token: f then is analytic in all weights, and there are
-finitely many such functions, so it is enough to bound each one's Jacobian. The rest of the network
-sees unit i through its affine form (A_i, a_i) on a space of dimension s'_l, which has s'_l + 1
-numbers, and B_i on the r'_l directions that are read. If (A_i, a_i) is not 0 there, then the
-direction (A_i, a_i, -B_i) changes nothing, because relu is positively homogeneous; if it is 0, no
-derivative by B_i is left. So each unit has at most s'_l + r'_l dimensions.
+*Proof.* Fix which units are active for each token. Then f is analytic in all weights. There are
+finitely many such functions, so it suffices to bound the Jacobian of each. The rest of the network
+depends on unit i through its affine form (A_i, a_i) on a space of dimension s'_l, which has s'_l +
+1 numbers, and through B_i on the r'_l directions that are read. If (A_i, a_i) is not 0 on this
+space, the direction (A_i, a_i, -B_i) changes nothing, because relu is positively homogeneous; if it
+is 0, the derivatives by B_i are 0. So each unit has at most s'_l + r'_l dimensions.
 
-The bias b moves all tokens and the query alike, by c. The next softmax does not see this in its
-keys; its Hw query columns do; its heads' outputs move by (Σ_h V_hO_h)ᵀc, at most min(Hv, m) numbers
-if that layer is the last. Otherwise the skip connection makes it another common shift c'. This
-moves the sums of unit i of the next block by A_i·c', as its bias a_i does, and what leaves the
-block by c', as its bias b does: derivatives that are counted with that block. ∎
+The bias b shifts all tokens and the query by the same vector c. In the next layer, this shift
+changes the softmax through its Hw query columns, but not through its keys, and the outputs of its
+heads by (Σ_h V_hO_h)ᵀc. If that layer is the last, these are at most min(Hv, m) numbers. Otherwise,
+with the skip connection, the result is another common shift c'. It changes the sums of unit i of
+the next block by A_i·c', like the bias a_i, and the result of the block by c', like its bias b, so
+that these derivatives are counted with that block. ∎
 
 **Data in a subspace.** Without ReLU blocks, J has rank at most N_L - Σ_{l<L} (s_(l+1) - s_l) r_l if
 s and t_1 are at least w and v.
 
 *Proof.* The rank is largest at generic weights. Let G be linear, with xG = 0 for all vectors x of
 the data. Replace the O_h of layers l < L by O_h(1 + G), and K, Q, V of later layers by (1 + G)⁻¹K,
-…: vectors after a layer are multiplied by 1 + G, and no output changes. So J is 0 on the tangents
-that the G make in the N_L dimensions. They are 0 if M_hG and W_hG - GW_h do not change what layers
-l ≥ 2 see, nor W_hG what is read of layer 1: GM_h + M_hGᵀ = 0 on the vectors before l, with those of
-the data on one side, says GK_h = GQ_h = 0, as s ≥ w; in the same way W_hG = 0 and GW_h = 0. Hence G
-maps the s_l dimensions before each layer l ≥ 2 to 0 on the r_(l-1) directions that read them: these
-are Σ (s_l - s_(l-1)) r_(l-1) independent conditions. ∎
+…. Then the vectors after a layer are multiplied by 1 + G, and no output changes. So J is 0 on the
+tangents that all such G produce in the N_L dimensions. The tangent of G is 0 if M_hG and W_hG -
+GW_h change nothing that layers l ≥ 2 use, and W_hG changes nothing that is read of layer 1. On the
+vectors before layer l, with vectors of the data on one side, GM_h + M_hGᵀ = 0 implies GK_h = GQ_h =
+0, since s ≥ w; similarly W_hG = 0 and GW_h = 0. Hence G maps the s_l dimensions before each layer l
+≥ 2 to 0 on the r_(l-1) directions that read them. These are Σ (s_l - s_(l-1)) r_(l-1) independent
+conditions. ∎
 
-**One context for all examples, the query apart** (no ReLU blocks). Layer l has the same n tokens
-X_l for all. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on Σ_h of a row of
-X_lW_h, as in one layer (`constructions/given/law.py`) with a = n - 1, b = 1, queries that span d' =
-min(d, d'_1 + (l-1)Hv), and as labels the min(d, (L-l)H min(w, n-1)) directions that read the query.
-Changes of X_l are changes of the left factors of these products. So J has rank at most the sum of
-these N; if n - 1, t_1 ≥ w, v, again less by d'_(l+1) - d'_l times the directions, l < L.
+**One context for all examples, separate from the query** (no ReLU blocks). Layer l has the same n
+tokens X_l for all examples. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on Σ_h
+of a row of X_lW_h, as for one layer (`constructions/given/law.py`) with a = n - 1, b = 1, queries
+that span d' = min(d, d'_1 + (l-1)Hv), and, in place of labels, the min(d, (L-l)H min(w, n-1))
+directions that read the query. Changes of X_l are changes of the left factors of these products. So
+the rank of J is at most the sum of these N. If n - 1, t_1 ≥ w, v, it is again smaller by d'_(l+1) -
+d'_l times the number of directions, for each l < L.
 
 **Narrow values.** The T×m outputs are a product of a T×Hv matrix and the O_h of layer L. If k = H v
-is less than T and m, then rank J ≤ k(T + m - k) too, the dimension of {A O + V B} once more.
+is less than T and m, then also rank J ≤ k(T + m - k), again the dimension of {A O + V B}.
 
-So for T·m > N_L almost no labelling is output by any weights (Sard, as for one layer). That N_L is
-reached is proved on given data by a rank modulo a prime (`ranks.py`).
+So if T·m > N_L, almost no labelling is output by any weights (by Sard's theorem, as for one layer).
+A rank modulo a prime proves on given data that N_L is attained (`ranks.py`).
 """
 
 from __future__ import annotations
@@ -88,7 +93,7 @@ from attncert.verify.claims.words import counted, sized
 @dataclass(frozen=True)
 class Architecture:
     """L layers of H heads of widths d_h and d_v. feed_forward: the number W of ReLU units after
-    each layer but the last; 0: no such blocks."""
+    each layer except the last; 0: no such blocks."""
 
     layers: int
     heads: int
@@ -121,8 +126,9 @@ class Architecture:
 
 @dataclass(frozen=True)
 class DeepSpans:
-    """width: d. vectors, tokens, differences, queries: dimensions of their spans. labels: m.
-    examples: T. context: the number of tokens of a context that all examples share, or 0."""
+    """The numbers of the data in the bound. width: d. vectors, tokens, differences, queries: the
+    dimensions of their spans. labels: m. examples: T. context: the number of tokens if all examples
+    share one context, else 0."""
 
     width: int
     vectors: int
@@ -135,7 +141,7 @@ class DeepSpans:
 
     @classmethod
     def of(cls, data: Dataset) -> DeepSpans:
-        """Exact.
+        """The numbers for these data. Exact.
 
         >>> from attncert.constructions.data.generators import random
         >>> DeepSpans.of(random(T=6, n=2, d=3, seed=1))
@@ -157,7 +163,7 @@ context=0)
         )
 
     def bound(self, shape: Architecture) -> int:
-        """The largest rank that J can have: N_L, or less if the last values are narrow.
+        """An upper bound on the rank of J: N_L, or less if the last values are narrow.
 
         >>> digits = DeepSpans(16, 16, 16, 16, 16, 1, 1782)
         >>> [digits.bound(Architecture(L, 1, 1, 1)) for L in (1, 2, 3)]
@@ -179,7 +185,7 @@ context=0)
         return total
 
     def fewest_heads(self, layers: int, head_width: int, value_width: int) -> int | None:
-        """The least H for which J can have rank T·m; None if there is none.
+        """The least H for which the bound is at least T·m; None if there is none.
 
         >>> DeepSpans(16, 16, 16, 16, 16, 1, 1782).fewest_heads(2, 1, 1)
         17
@@ -192,8 +198,8 @@ context=0)
         return self.fewest(layers, enough)
 
     def fewest(self, layers: int, enough: Callable[[int], bool]) -> int | None:
-        """The least number of heads that is enough, or None. From d heads on every further head
-        adds to the bound, or none does: so `last` heads are enough if any number is."""
+        """The least number of heads that is enough, or None. From d heads on, either every further
+        head adds to the bound or none does, so `last` heads are enough if any number is."""
         last = self.examples * self.labels + layers * self.width**2
         return next(filter(enough, count(1))) if enough(last) else None
 
@@ -204,7 +210,7 @@ context=0)
         return min(self.width, self.vectors + (layer - 1) * each)
 
     def _readers(self, shape: Architecture, layer: int) -> int:
-        """The columns that read what leaves layer l and its ReLU block."""
+        """R_l: the number of columns that read the result of layer l and its ReLU block."""
         if layer == shape.layers:
             return 0
         after = layer + 1
@@ -213,13 +219,13 @@ context=0)
         return shape.heads * each + units + self._readers(shape, after)
 
     def _read(self, shape: Architecture, layer: int) -> int:
-        """r_l: the directions that read what a layer adds."""
+        """r_l: the number of directions that read the result of a layer."""
         if layer == shape.layers:
             return self.labels
         return min(self.width, self._readers(shape, layer) + shape.feed_forward)
 
     def _feed_forward(self, shape: Architecture, layer: int) -> int:
-        """What the ReLU block after a layer adds."""
+        """The term of the ReLU block after a layer."""
         values = shape.heads * shape.value_width
         before = min(self.width, self.before(shape, layer) + values)
         read = min(self.width, self._readers(shape, layer))
@@ -228,7 +234,7 @@ context=0)
         return shape.feed_forward * (before + read) + bias
 
     def _unseen(self, shape: Architecture) -> int:
-        """What maps that fix the data take away."""
+        """The reduction by maps that fix the data."""
         if min(self.vectors, self.tokens) < max(shape.head_width, shape.value_width):
             return 0
         before = [self.before(shape, layer) for layer in range(1, shape.layers + 1)]
@@ -250,7 +256,7 @@ context=0)
         return total
 
     def _layer(self, shape: Architecture, layer: int) -> int:
-        """The layer's term of the sum."""
+        """The term of a layer in the sum."""
         H, w, v, L = shape.heads, shape.head_width, shape.value_width, shape.layers
         read = self._read(shape, layer)
         a = q = t = self.before(shape, layer)

@@ -1,7 +1,7 @@
 """Ranks of the Jacobian and of the last features of a deep network, modulo a tower of primes.
 
-Each is a lower bound of the rank for real weights (`verify/derivatives/tower.py`). Rows are made in
-blocks of examples and pass through the same elimination as those of one layer.
+Each rank is a lower bound on the rank for real weights (`verify/derivatives/tower.py`). Rows are
+computed in blocks of examples and eliminated by the same code as for one layer.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from attncert.verify.derivatives.tower import TowerArray, tower_array
 from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
 
-_NUMBERS = 2**22  # numbers of the Jacobian and of the states made at a time
+_NUMBERS = 2**22  # numbers of the Jacobian and the states computed at a time
 
 
 @dataclass(frozen=True)
 class DeepRank:
-    """rank: modulo primes[0], at most the rank for real weights. rows: the largest possible rank.
-    slope: λ, which stands for ln 2. tried: chains modulo which a sum vanished."""
+    """A rank modulo primes[0]. It is at most the rank for real weights. rows: the largest possible
+    rank. slope: λ, which replaces ln 2. tried: chains modulo which a sum vanished."""
 
     rank: int
     rows: int
@@ -46,8 +46,7 @@ class DeepRank:
 class NetworkRows:
     """Rows of the Jacobian for all weights, or of the last block's features, modulo primes[0].
 
-    features: whether the rows are features. slope: λ. Raises NotDifferentiable, SumVanishes,
-    SignUnknown.
+    slope: λ. Raises NotDifferentiable, SumVanishes, SignUnknown.
     """
 
     def __init__(
@@ -71,12 +70,12 @@ class NetworkRows:
 
     @property
     def at_once(self) -> int:
-        """The number of examples whose rows are made at a time."""
+        """The number of examples whose rows are computed at a time."""
         inner = self.data.n * max(self.data.n, self.data.d) * len(self._primes)
         return max(1, _NUMBERS // (len(self.columns) * self.data.m + 4 * inner))
 
     def rows(self, start: int, stop: int) -> Any:
-        """(b·m, columns) balanced float64, the rows of each example together."""
+        """The rows of these examples, (b·m, columns), in balanced float64, grouped by example."""
         tokens, queries, times = networks.tokens_of(self.data, start, stop, self._blocks)
         contexts = self._entries(tokens, self.data.contexts.denominator)
         asking = self._entries(queries, self.data.queries.denominator)
@@ -106,9 +105,9 @@ def deep_rank(
     xp: Any = np,
     progress: Progress = silent,
 ) -> DeepRank:
-    """The rank of J, or of the last features Z, modulo the first of some chains in which no sum
-    vanishes. Exact, a lower bound for the real weights of `tower.py`; 0 if the sign of a number
-    before a ReLU is not known. xp: namespace of the arrays. Raises NotDifferentiable.
+    """The rank of J, or of the last features Z, modulo the first chain in which no sum vanishes. It
+    is exact, and a lower bound for the real weights of `tower.py`; 0 if the sign of a number before
+    a ReLU is not known. xp: the array namespace. Raises NotDifferentiable.
 
     >>> from attncert.constructions.data.generators import random
     >>> from attncert.verify.depth.draw import draw_network

@@ -1,12 +1,12 @@
-r"""Signs of the numbers before a ReLU that no softmax weights change.
+r"""Signs of the numbers before a ReLU that do not depend on softmax weights.
 
 Modulo a prime a number has no sign. But the softmax weights of a row are in [0, 1], whatever its
-logits. So a network is evaluated in balls in which each softmax weight is the ball 1/2 ± 1/2: if
-the ball of a number before a ReLU does not contain 0, the number has this sign for *all* keys and
-queries, with all other weights as given. Therefore the sign holds at the weights with scaled keys
-and at those with unscaled keys (`verify/derivatives/tower.py`). Near these weights the ReLU is the
-linear map x ↦ s x with the slope s = 1 or 0, at which the tower evaluates it and its derivative.
-States stay rational (with scaled keys), so both proofs of `tower.py` go through.
+logits. So the network is evaluated in balls, with the ball 1/2 ± 1/2 for each softmax weight. If
+the ball of a number before a ReLU does not contain 0, the number has the same sign for *all* keys
+and queries, with all other weights as given. So the sign is valid both for scaled and for unscaled
+keys (`verify/derivatives/tower.py`). Near these weights the ReLU is the linear map x ↦ s x with the
+slope s = 1 or 0, at which the tower evaluates it and its derivative. States stay rational (with
+scaled keys), so both proofs of `tower.py` go through.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def slopes(
     blocks: list[Block], tokens: BallArray, queries: BallArray, times: Any
 ) -> list[FloatArray]:
     """The slopes of all ReLUs, in the order in which `run` evaluates them. blocks, tokens, queries:
-    of `balls`. Arithmetic: balls. Raises SignUnknown."""
+    arrays made by `balls`. Arithmetic: balls. Raises SignUnknown."""
     found: list[FloatArray] = []
 
     def any_weights(logits: BallArray, counts: Any) -> BallArray:
@@ -43,14 +43,14 @@ def slopes(
         found.append((sums.mid > 0).astype(np.float64))
         return sums * found[-1], found[-1]
 
-    with np.errstate(all="ignore"):  # numbers beyond the range of float64 have no known sign
+    with np.errstate(all="ignore"):  # beyond the range of float64, no sign is known
         run(blocks, tokens, queries, Arithmetic(any_weights, relu, 1, BallArray.joined), times)
     return found
 
 
 def balls(table: ObjectArray, denominator: int) -> BallArray:
-    """Integers over one denominator; Python rounds such a quotient correctly. Raises SignUnknown
-    for numbers beyond the range of float64."""
+    """Balls around integers over one denominator; Python rounds the quotients correctly. Raises
+    SignUnknown for numbers beyond the range of float64."""
     try:
         quotients = [x / denominator for x in table.ravel().tolist()]
     except OverflowError:
@@ -60,7 +60,7 @@ def balls(table: ObjectArray, denominator: int) -> BallArray:
 
 
 def relu_of(known: list[FloatArray]) -> Any:
-    """The ReLU of an arithmetic without signs, with these slopes in turn."""
+    """A ReLU for an arithmetic without signs; each call uses the next of these slopes."""
     left = iter(known)
 
     def relu(sums: Array) -> tuple[Array, FloatArray]:

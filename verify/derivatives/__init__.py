@@ -1,1 +1,1 @@
-"""Networks of blocks and their derivatives in all weights, written once over an arithmetic."""
+"""Networks of blocks and their derivatives by all weights, written once for every arithmetic."""

@@ -1,10 +1,10 @@
-"""Arrays of balls in float64, mid ± rad: their conversion from Arb, and the operations on them.
+"""Arrays of float64 balls, mid ± rad: operations on them, and conversion from and to Arb.
 
-Rounding: one operation in float64 is off by a factor of at most 1 ± u, u = 2^-53, or by less than
-2^-1074 if it underflows (multiplication). Radii are sums and products of at most eight rounded
-operations on nonnegative numbers: multiplied by 1 + 2^-49 and increased by 10^-300 they are upper
-bounds. The same holds for sums of N terms in any order, fused or not, with γ_N = N u / (1 - N u)
-for u (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
+Rounding: the result of one float64 operation is off by a factor between 1 - u and 1 + u with u =
+2^-53 or, if a product underflows, by less than 2^-1074. Radii are computed by at most eight rounded
+sums and products of nonnegative numbers, so multiplying them by 1 + 2^-49 and adding 10^-300 gives
+upper bounds. For sums of N terms in any order, fused or not, γ_N = N u / (1 - N u) replaces u
+(Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BallArray:
 
     @classmethod
     def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> BallArray:
-        """From Arb's balls: the midpoint rounded to float64, the radius enlarged to match."""
+        """Convert Arb balls: midpoints are rounded to float64, and radii are enlarged to match."""
         mids, rads = [], []
         for x in entries:
             mid = float(x.mid())
@@ -43,8 +43,8 @@ class BallArray:
 
     @classmethod
     def of_ratios(cls, table: IntArray, denominator: int) -> BallArray:
-        """int64 over a denominator of at most 2^53. Each integer and each quotient is rounded once;
-        short integers over a power of two are not rounded."""
+        """Balls around int64 integers over a denominator of at most 2^53. Each integer and each
+        quotient is rounded once; short integers over a power of two are not rounded."""
         mid = table.astype(np.float64) / denominator
         exact = (
             denominator & (denominator - 1) == 0 and int(np.abs(mid).max()) < 2**53 // denominator
@@ -67,7 +67,7 @@ class BallArray:
         return BallArray(mid, (self.rad + other.rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
 
     def __mul__(self, other: BallArray | AnyArray) -> BallArray:
-        """other: also small integers.
+        """The product; `other` may be an array of small integers.
 
         |xy - ab| <= |a| s + r (|b| + s) for balls (a, r) and (b, s), and the rounding of ab."""
         if not isinstance(other, BallArray):
@@ -77,8 +77,8 @@ class BallArray:
         return BallArray(mid, (rad + np.abs(mid) * (2 * UNIT)) * _UP + TINY)
 
     def __matmul__(self, other: BallArray) -> BallArray:
-        """The same for a sum of k terms: the rounding of a sum of products is at most γ_k |a||b|,
-        in any order, and so is that of the sums for the radius."""
+        """The matrix product. The rounding error of a sum of k products is at most γ_k |a||b| in
+        any order; the same holds for the sums in the radius."""
         terms = self.mid.shape[-1]
         gamma, size = growth(terms + 2), np.abs(self.mid)
         rad = size @ (other.rad + gamma * np.abs(other.mid))
@@ -101,7 +101,7 @@ class BallArray:
         return cls(*(np.concatenate([getattr(x, k) for x in parts], axis) for k in ("mid", "rad")))
 
     def entries(self) -> list[arb]:
-        """Arb's balls around the same numbers."""
+        """The same balls as Arb balls."""
         pairs = zip(self.mid.ravel().tolist(), self.rad.ravel().tolist(), strict=True)
         return [arb(mid, rad) for mid, rad in pairs]
 

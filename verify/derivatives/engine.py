@@ -1,17 +1,17 @@
-r"""Outputs of a network of blocks, and their derivatives in all weights, in reverse mode.
+r"""Outputs of a network of blocks, and their derivatives by all weights, in reverse mode.
 
 The code is written once over arrays that have the operators of NumPy (`+`, `-`, `*`, `@`, indexing,
 `reshape`, `transpose`, `sum`): floats (NumPy or CuPy arrays), balls (`BallArray`), and residues
-modulo a tower of primes (`tower.py`). `Arithmetic` has the operations in which the number types
-differ.
+modulo a tower of primes (`tower.py`). `Arithmetic` holds the operations that differ between the
+number types.
 
 **State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block either changes
-every token and the query with the same weights, or changes the query alone. Tokens are stored once
-if all examples share them: tokens never depend on the query. A skip connection spans k blocks
-(`residual` of the last one): their result is added to what the first one reads.
+every token and the query with the same weights, or changes the query alone. Tokens never depend on
+the query, so they are stored once if all examples share them. A skip connection over k blocks
+(`residual` = k in the last one) adds their result to the input of the first one.
 
 **Attention.** The rows R of a block attend to the tokens X. Head h, with K, Q, V and its rows O of
-the output matrix, makes
+the output matrix, computes
 
     L = R Q (X K)ᵀ,   P = softmax of the rows of L,   Z = P X,   and adds  Z V O.                (1)
 
@@ -37,14 +37,14 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 
 Array = Any
-Backward = tuple[Array, Array, list[Array]]  # by rows, by tokens, by weights; None: not needed
+Backward = tuple[Array, Array, list[Array]]  # by rows, tokens and weights; None: not needed
 
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """softmax: the weights of logits (…, n), given how often each counts (None: once). relu: that
-    of an array, with its slopes, 0 or 1. slope: λ, by which a softmax's derivatives are multiplied.
-    concatenate: joins arrays along an axis."""
+    """The operations of a number type. softmax: from logits (…, n) and how often each counts (None:
+    once). relu: returns the ReLU of an array and its slopes, 0 or 1. slope: λ, the factor in the
+    derivatives of a softmax. concatenate: joins arrays along an axis."""
 
     softmax: Callable[[Array, Any], Array]
     relu: Callable[[Array], tuple[Array, Array]]
@@ -54,10 +54,11 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Attention:
-    """key (H, k, w), query (H, l, w), value (H, k, v), output (H, v, m); see (1).
+    """A block of attention: key (H, k, w), query (H, l, w), value (H, k, v), output (H, v, m); see
+    (1).
 
-    whole: whether every token changes too. causal: whether token i attends to the first i alone;
-    the query attends to all. linear: whether the logits are the weights, without a softmax.
+    whole: whether tokens change, too. causal: whether token i attends only to the first i tokens;
+    the query attends to all. linear: whether the logits serve as weights, without a softmax.
     """
 
     key: Array
@@ -84,7 +85,7 @@ class Attention:
         return made, (rows, tokens, times, keys, queries, shares, means, values)
 
     def backward(self, made: Array, saved: Any, on: Arithmetic, first: bool) -> Backward:
-        """Derivatives by rows and by tokens, unless the block is the first, and by the four
+        """Derivatives by rows and by tokens (not for the first block), and by the four arrays of
         weights, (b, H, …) each."""
         rows, tokens, times, keys, queries, shares, means, values = saved
         by_made = made[:, None]  # (b, 1, s, m)
@@ -112,7 +113,8 @@ class Attention:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """x·matrix + bias, then the activation, "identity" or "relu". matrix (k, l), bias (l,)."""
+    """The block x·matrix + bias, followed by the activation "identity" or "relu". matrix (k, l),
+    bias (l,)."""
 
     matrix: Array
     bias: Array
@@ -142,7 +144,7 @@ Block = Attention | FeedForward
 
 @dataclass(frozen=True)
 class Run:
-    """One evaluation: outputs (b, m), and the values of every block that the reverse pass needs."""
+    """An evaluation: outputs (b, m), and the values of every block that the reverse pass needs."""
 
     blocks: Sequence[Block]
     outputs: Array
@@ -153,9 +155,9 @@ class Run:
 def run(
     blocks: Sequence[Block], tokens: Array, queries: Array, on: Arithmetic, times: Any = None
 ) -> Run:
-    """tokens (b or 1, n, k); queries (b, l). times (b or 1, 1, 1, n): how often each token occurs
-    in its context, 0 for one that only fills it up; None: once. With a causal block every number is
-    0 or 1, and the rows that only fill a context up come last, so that no token attends to them."""
+    """Evaluate the blocks on tokens (b or 1, n, k) and queries (b, l). times (b or 1, 1, 1, n): how
+    often each token occurs in its context, 0 for padding; None: once. If a block is causal, every
+    number is 0 or 1, and padding comes last, so that no token attends to it."""
     query, saved, before = queries[:, None], [], []
     for block in blocks:
         of_tokens = None
@@ -173,11 +175,11 @@ def run(
 
 
 def derivatives(done: Run, seed: Array) -> Array:
-    """(b, P) derivatives of one number for each example with respect to all P weights.
+    """Derivatives (b, P) of one number for each example by all P weights.
 
-    seed: (b, m), the derivatives of the number with respect to the outputs. Weights are numbered
-    block by block; in a block of attention key, query, value row by row and head by head, then the
-    output matrix; in a feed-forward block the matrix row by row, then the bias.
+    seed: (b, m), the derivatives of the number by the outputs. Weights are numbered block by block:
+    in an attention block, key, query and value of each head, row by row, then the output matrix; in
+    a feed-forward block, the matrix row by row, then the bias.
     """
     by_query, by_tokens = seed[:, None], None
     columns: list[list[Array]] = []
@@ -192,7 +194,7 @@ def derivatives(done: Run, seed: Array) -> Array:
             weights = [one + other for one, other in zip(weights, more, strict=True)]
             by_tokens = _sum(rows_of, tokens_of)
         columns.append(_in_order(block, weights, done.on))
-        if k == 0:  # derivatives with respect to the data are not needed
+        if k == 0:  # derivatives by the data are not needed
             break
         by_tokens = _sum(by_tokens, tokens)
         for by_skip, by_skipped in skipped[k]:
@@ -203,9 +205,8 @@ def derivatives(done: Run, seed: Array) -> Array:
 
 
 def jacobian(done: Run, array: Callable[[IntArray], Array]) -> Array:
-    """(b·m, P) derivatives of all m outputs, those of each example together.
-
-    array: integers as an array of the same kind as the weights.
+    """Derivatives (b·m, P) of all m outputs, grouped by example. array: converts integers to an
+    array of the same kind as the weights.
     """
     count, m = done.outputs.shape
     parts = []
@@ -217,8 +218,8 @@ def jacobian(done: Run, array: Callable[[IntArray], Array]) -> Array:
 
 
 def numbered(block: Block) -> list[Any]:
-    """For each array of weights, in the order of `weights`, the numbers of its entries in the
-    block, counted as `derivatives` counts them."""
+    """For each array in `weights`, the numbers of its entries within the block, in the numbering of
+    `derivatives`."""
     shapes = [tuple(x.shape) for x in block.weights]
     sizes = [int(np.prod(shape)) for shape in shapes]
     if isinstance(block, FeedForward):
@@ -235,7 +236,8 @@ def numbered(block: Block) -> list[Any]:
 
 
 def _in_order(block: Block, weights: list[Array], on: Arithmetic) -> list[Array]:
-    """Derivatives by the weights of one block as columns, (b, …) each."""
+    """The derivatives by the weights of one block as columns, (b, …) each, in the order of
+    `derivatives`."""
     count = weights[0].shape[0]
     if isinstance(block, FeedForward):
         return [part.reshape(count, -1) for part in weights]

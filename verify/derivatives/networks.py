@@ -1,4 +1,4 @@
-"""A network of exact blocks, and data, as the arrays that the engine computes with."""
+"""Conversion of a network of exact blocks, and of data, to the arrays of the engine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from attncert.constructions.network.file import kind_of
 from attncert.constructions.network.network import Network
 from attncert.verify.derivatives.engine import Array, Attention, Block, FeedForward
 
-Entries = Callable[[ObjectArray, int], Array]  # integers over one denominator, as an array
+Entries = Callable[[ObjectArray, int], Array]  # converts integers over one denominator to an array
 
 
 class NotDifferentiable(Exception):
-    """The engine has no derivative of this block; str() gives the reason as a clause."""
+    """The engine has no derivative of this block; the message gives the reason as a clause."""
 
 
 def blocks_of(network: Network, entries: Entries) -> list[Block]:
@@ -47,7 +47,8 @@ def weights_of(network: Network) -> int:
 
 
 def _flat(number: int, block: ExactBlock) -> list[tuple[ExactBlock, int]]:
-    """The blocks of a group in its place, each with the blocks of its skip connection."""
+    """The block, or the blocks of a group, each with the number of blocks that its skip connection
+    spans."""
     if not isinstance(block, Group):
         return [(block, int(block.residual))]
     inner = [pair for one in block.blocks for pair in _flat(number, one)]
@@ -92,7 +93,7 @@ def _block(number: int, one: ExactBlock, residual: int, entries: Entries) -> Blo
 
 
 def _together(matrices: Any, entries: Entries) -> Array:
-    """(count, rows, columns), over one denominator."""
+    """The matrices as one array (count, rows, columns) over one denominator."""
     stacked = [x for matrix in matrices for x in matrix.entries()]
     first: fmpq_mat = matrices[0]
     flat = fmpq_mat(1, len(stacked), stacked)
@@ -105,12 +106,11 @@ def _together(matrices: Any, entries: Entries) -> Array:
 def tokens_of(
     data: Dataset, start: int, stop: int, blocks: Sequence[Block] = ()
 ) -> tuple[AnyArray, AnyArray, AnyArray | None]:
-    """Tokens (b or 1, n, d) and queries (b, d) as numerators, and how often each token occurs in
-    its context, (b or 1, 1, 1, n) or None; for the examples from `start` to `stop`.
+    """The numerators of tokens (b or 1, n, d) and queries (b, d) of the examples from `start` to
+    `stop`, and how often each token occurs in its context, (b or 1, 1, 1, n) or None.
 
-    blocks: those that the tokens are for. If one is causal, equal tokens are listed separately, in
-    the order that they have in the context; the rows that fill up a shorter context come last, with
-    the count 0.
+    blocks: the blocks of the network. If one is causal, equal tokens are listed separately, in the
+    order of the context, and the padding of shorter contexts comes last, with count 0.
     """
     queries = data.queries.numerators[start:stop]
     causal = any(getattr(block, "causal", False) for block in blocks)

@@ -5,33 +5,33 @@ so the next logits are rational but not integers. Residues of the weights still 
 
     p_0 = 2 p_1 + 1,  p_1 = 2 p_2 + 1,  …,  p_L      be odd primes with  p_L ≡ 3 mod 4.          (1)
 
-Then p_k ≡ 7 mod 8 for k < L, so 2 is a square modulo p_k, and its order divides (p_k - 1)/2 =
-p_{k+1}: it is p_{k+1}. Hence 2^x mod p_k depends on x mod p_{k+1} alone. Block l of L softmax
+Then p_k ≡ 7 mod 8 for k < L, so 2 is a square modulo p_k. Its order divides the prime (p_k - 1)/2 =
+p_{k+1}, so it is p_{k+1}. Hence 2^x mod p_k depends only on x mod p_{k+1}. Block l of L softmax
 blocks is evaluated modulo p_0, …, p_{L-l}, with its logits modulo p_1, …, p_{L-l+1}:
 
-    weight of a token mod p_k  =  2^(logit mod p_{k+1})  over the sum of these.                  (2)
+    weight of a token mod p_k  =  2^(logit mod p_{k+1}) / sum of these powers.                  (2)
 
-A TowerArray holds one array of residues for each prime that is still needed, and operations act on
-the primes that both sides have. Two interpretations make (2) a statement about real weights
+A TowerArray contains one array of residues for each prime that is still needed; operations act on
+the primes that both operands have. Two interpretations make (2) a statement about real weights
 (docs/depth.md):
 
 **Scaled keys, any depth.** Let D be a common denominator of all logits of a block, on these data,
-and c = D D′ with an integer D′ ≡ D⁻¹ modulo every prime of the tower. Multiply the keys of the
-block by c, in the order of the blocks. Then every logit is an integer, every state rational, and c
-≡ 1: residues do not change. So (2) holds for these real weights with 2^ℓ exactly.
+and c = D D′ with an integer D′ ≡ D⁻¹ modulo every prime of the tower. Multiply the keys of each
+block by its c, in the order of the blocks. Then every logit is an integer and every state is
+rational, and residues do not change since c ≡ 1. So (2) holds for these real weights exactly.
 
 **Unscaled keys, two blocks.** The logits of block 2 are x/D with integers x. With β =
 2^(1/D), t^D - 2 is irreducible (Eisenstein), so β ↦ 2^(D⁻¹ mod p_1) mod p_0, a D-th root of 2,
 defines a ring homomorphism from ℤ_(p)[β] to 𝔽_p; it takes 2^(x/D) to (2).
 
-In both interpretations a derivative is a polynomial in ln 2 over a ring that maps to 𝔽_p, p = p_0:
-rational numbers, or algebraic ones. ln 2 is transcendental (Lindemann), so it may be mapped to any
-λ in 𝔽_p: a number that is not 0 modulo p for one λ is not 0 for ln 2. Hence, with any λ:
+In both interpretations a derivative is a polynomial in ln 2 over a ring of rational or algebraic
+numbers that maps to 𝔽_p, p = p_0. Since ln 2 is transcendental (Lindemann), it may be mapped to any
+λ in 𝔽_p: a polynomial that is not 0 modulo p at one λ is not 0 at ln 2. Hence, for any λ:
 
     a minor of the Jacobian that is not 0 modulo p is not 0 for the real weights.                (3)
 
-Denominators are products of softmax sums and of denominators of data and weights; none may be 0
-modulo a prime in which it is used, else `SumVanishes`.
+Denominators are products of softmax sums and of denominators of data and weights; if one is 0
+modulo a prime for which it is used, `SumVanishes` is raised.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ from attncert.verify.rank.engines.arithmetic import inverse, matmul, reduce
 from attncert.verify.rank.residues import residues
 
 LARGEST = PRIMES_FLOAT64[0]  # sums of 256 products of residues stay exact in float64
-_LOW_BITS = 12  # low bits of an exponent, for the first of two tables of powers
+_LOW_BITS = 12  # the low bits of an exponent, which index the first of two tables of powers
 
 
 @cache
 def chains(softmax_blocks: int, count: int = 3) -> tuple[tuple[int, ...], ...]:
-    """The `count` largest chains (1) for this many blocks, p_0 first, with p_0 at most LARGEST.
+    """The `count` largest chains (1) for this number of blocks with p_0 at most LARGEST. p_0 comes
+    first.
 
     >>> chains(2)[0]
     (11861327, 5930663, 2965331)
@@ -79,7 +80,7 @@ def chains(softmax_blocks: int, count: int = 3) -> tuple[tuple[int, ...], ...]:
 
 
 def is_chain(primes: Sequence[int]) -> bool:
-    """Whether (1) holds.
+    """Whether these numbers form a chain as in (1).
 
     >>> is_chain((47, 23, 11)), is_chain((23, 11, 5)), is_chain((13, 6, 3))
     (True, False, False)
@@ -93,7 +94,8 @@ def is_chain(primes: Sequence[int]) -> bool:
 
 @dataclass(frozen=True)
 class TowerArray:
-    """parts: balanced residues modulo the first primes of the chain, float64, of one shape."""
+    """parts: balanced residues modulo the first primes of the chain, as float64 arrays of one
+    shape."""
 
     parts: tuple[Array, ...]
     primes: tuple[int, ...]
@@ -135,8 +137,8 @@ class TowerArray:
 def tower_array(
     table: AnyArray, primes: tuple[int, ...], denominator: int = 1, xp: Any = np
 ) -> TowerArray:
-    """Residues of integers over one denominator, in every field. Raises SumVanishes if a prime
-    divides the denominator."""
+    """The residues of integers over one denominator modulo every prime. Raises SumVanishes if a
+    prime divides the denominator."""
     flat, parts = table.reshape(1, -1), []
     for p in primes:
         if denominator % p == 0:
@@ -147,12 +149,12 @@ def tower_array(
 
 
 def arithmetic(slope: int, relu: Any = None) -> Arithmetic:
-    """The arithmetic of a tower; slope: λ instead of ln 2. relu: with slopes that are known."""
+    """The arithmetic of a tower. slope: λ, which replaces ln 2. relu: a ReLU with known slopes."""
     return Arithmetic(_softmax, relu or _no_relu, slope, _concatenate)
 
 
 def _softmax(logits: TowerArray, times: Any) -> TowerArray:
-    """(2). Raises SumVanishes."""
+    """The softmax weights (2). Raises SumVanishes."""
     parts = []
     for p, exponents in zip(logits.primes, logits.parts[1:], strict=False):
         shares = powers_of_two(exponents, p)
@@ -182,7 +184,7 @@ def powers_of_two(exponents: Array, p: int) -> Array:
 
 @cache
 def _tables(p: int) -> tuple[Any, Any]:
-    """2^x for x < 2^12, and for multiples of it."""
+    """Tables of 2^x for x < 2^12, and for multiples of 2^12."""
     step = pow(2, 2**_LOW_BITS, p)
     low = [pow(2, x, p) for x in range(2**_LOW_BITS)]
     high = [pow(step, x, p) for x in range((p >> _LOW_BITS) + 1)]

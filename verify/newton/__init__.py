@@ -1,1 +1,2 @@
-"""Real weights near given ones that output the labels exactly: Newton and Kantorovich, in balls."""
+"""Real weights that output the labels exactly, near given weights: Newton and Kantorovich, in
+balls."""

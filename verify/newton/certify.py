@@ -1,13 +1,14 @@
-"""The claim for these labels and its certificate: unknowns, an inverse and a radius are chosen.
+"""The claim that weights near given weights output the labels, and its certificate.
 
-The choice need not be trusted. A square block of the Jacobian is picked by an LU factorization of
-its transpose; its inverse is rounded to a grid, which costs at most 1/128 of contraction and
-shortens the file; the radius is a little above the length of Newton's first step. Then the theorem
-of `contraction.py` is applied, with enclosures that share no code with the choice.
+Unknowns, an inverse and a radius are chosen; the choice need not be trusted. An LU factorization of
+the transposed Jacobian picks a square block. Its inverse is rounded to a grid, which adds at most
+1/128 to κ and shortens the file. The radius is a small multiple of the length of Newton's first
+step. Then the theorem of `contraction.py` is applied, with enclosures that share no code with the
+choice.
 
-κ grows with the radius, and the radius with the errors. The errors of float64 weights are about
-1e-13; if weights are large, the box is then too large for Newton's map to contract. In that case
-the first step of the map is taken in rationals, to 24 bits: that leaves an error, and so a radius,
+κ grows with the radius, and the radius with the errors, which are about 1e-13 for float64 weights.
+If weights are large, the box is then too large for Newton's map to contract. In that case the first
+step of the map is made in rationals, rounded to 24 bits. The error, and so the radius, then becomes
 2^24 times smaller, unless second derivatives matter.
 """
 
@@ -42,19 +43,16 @@ from attncert.verify.newton.models import model_of
 CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
 MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
 ERROR_BITS = 128
-_SLACK = (4, 2)  # radii to try, in units of Newton's first step: κ may be up to 3/4, then 1/2
+_SLACK = (4, 2)  # radii to try, in units of Newton's first step; they allow κ up to 3/4, then 1/2
 _FINER = 24  # bits of a step after rounding
 _SOURCE = "ours; verify/newton/contraction.py"
 
 
 @dataclass(frozen=True)
 class Near:
-    """exact: the layer or network of the weights, base e. unknowns: T·m of them. inverse: float64,
-    on a grid.
-
-    radius: the radius of the box. contraction: the constants of the theorem, and whether it
-    applies; why: the reason if not. condition: the condition of the square block, in float64.
-    stepped: whether these are the weights after one step of Newton's map.
+    """The outcome of `certify`. why: the reason if the theorem does not apply. condition: that of
+    the square block, in float64. stepped: whether `exact` has the weights after one step of
+    Newton's map.
     """
 
     data: Dataset
@@ -84,9 +82,9 @@ class Near:
 def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> Near:
     """Find a radius within which some weights output the labels of `data` exactly.
 
-    weights: float64, finite, numbered as in `Shape`; the model has exactly these weights, base e,
-    or those after one step of Newton's map. Arithmetic: Arb, and float64 with proved bounds.
-    Failure proves nothing.
+    weights: finite float64 numbers in the order of `Shape`. The model has exactly these weights
+    (with base e), or the weights after one step of Newton's map. Arithmetic: Arb, and float64 with
+    proved bounds. Failure proves nothing.
     """
     model, N = model_of(data, shape), data.T * data.m
     exact = model.exact(weights)
@@ -127,7 +125,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
-    """The weights minus a step of the unknowns, exact except that the step is rounded to a grid.
+    """The weights minus a step of the unknowns. They are exact, but the step is rounded to a grid.
 
     >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
     [Fraction(1, 2), Fraction(89478485, 33554432)]
@@ -140,10 +138,10 @@ def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) ->
 
 
 def independent_columns(J: FloatArray) -> tuple[int, ...]:
-    """One column for each row, in ascending order: the pivot rows of an LU factorization of Jᵀ.
+    """As many columns as rows, in ascending order: the pivot rows of an LU factorization of Jᵀ.
 
-    QR with column pivoting gives hardly better blocks (norms of the inverse within a factor of 1.5
-    at N = 40 to 1,800), and takes 25 times as long at N = 1,800.
+    QR with column pivoting finds hardly better blocks (the norms of the inverses are within a
+    factor of 1.5 for N = 40 to 1,800) and takes 25 times as long at N = 1,800.
     """
     order = np.arange(J.shape[1])
     for i, k in enumerate(dgetrf(J.T)[1]):
@@ -152,9 +150,9 @@ def independent_columns(J: FloatArray) -> tuple[int, ...]:
 
 
 def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
-    """Rounded to multiples of 2^-g with 2^-g <= 1/(64 weight), weight >= the sum of |block|: the
-    rows of (rounded - inverse) block add up to at most 1/128. Entries of more than 2^53 steps are
-    not rounded.
+    """The inverse rounded to multiples of 2^-g with 2^-g <= 1/(64 weight). If weight is at least
+    the sum of |block|, each row of |(rounded - inverse) block| adds up to at most 1/128. Entries of
+    more than 2^53 steps are not rounded.
 
     >>> on_grid(np.array([[0.3]]), 1.0).tolist()
     [[0.296875]]
@@ -166,7 +164,7 @@ def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
 
 
 def rounded_up(x: float) -> Fraction:
-    """The least p·10^k >= x with one digit p.
+    """The least p·10^k >= x with a single digit p.
 
     >>> rounded_up(2.1e-9), rounded_up(10.0)
     (Fraction(3, 1000000000), Fraction(10, 1))
@@ -176,7 +174,7 @@ def rounded_up(x: float) -> Fraction:
 
 
 def brief(radius: Fraction) -> str:
-    """A digit times a power of ten, as `rounded_up` leaves it; anything else as p/q.
+    """A result of `rounded_up` as a digit with a power of ten; any other number as p/q.
 
     >>> brief(Fraction(3, 10**15)), brief(Fraction(1, 3))
     ('3e-15', '1/3')
@@ -186,7 +184,7 @@ def brief(radius: Fraction) -> str:
 
 
 def claim(near: Near) -> Claim:
-    """The claim, of level enclosed; undecided if the theorem does not apply."""
+    """The claim: enclosed, or undecided if the theorem does not apply."""
     statement = (
         f"within {brief(near.radius)} of these weights, in the maximum norm, there are real "
         "weights whose outputs equal the labels exactly, with the true exponential"
@@ -210,7 +208,7 @@ def claim(near: Near) -> Claim:
 def near_certificate(
     near: Near, *, construction: str, produced_by: Mapping[str, Any]
 ) -> Certificate:
-    """The file of a claim that holds. Raises TooLarge if the checker would not read it."""
+    """The certificate of a claim that holds. Raises TooLarge if the checker would not read it."""
     if isinstance(near.exact, Network):
         body = network_body(NETWORK_CLAIM, near.data, near.exact, construction, produced_by)
     else:

@@ -1,4 +1,5 @@
-"""Newton's map contracts a box of weights into itself: the theorem, and its constants in float64.
+"""The theorem that Newton's map contracts a box of weights into itself, and its constants in
+float64.
 
 Let f be the outputs minus the labels as functions of N = T·m of the weights, u0 the given values, B
 the box |u - u0| ≤ r in the maximum norm, A any N×N matrix.
@@ -9,9 +10,10 @@ the box |u - u0| ≤ r in the maximum norm, A any N×N matrix.
 
 then f has exactly one zero in B: weights within r of the given ones output the labels exactly.
 *Proof.* g(u) = u - A f(u) has g' = I - A f'. By the mean value theorem |g(u) - u0|_i ≤ η_i + κ_i r
-≤ r for u in B: g maps the closed box into itself, and contracts it by max κ_i < 1 in the maximum
-norm. Banach's theorem gives one fixed point, where A f = 0. ‖I - A f'(u0)‖ < 1, so A f'(u0) is
-invertible, so A is, and f = 0 there. A zero of f in B is a fixed point of g, so there is one. ∎
+≤ r for u in B. So g maps the closed box into itself and contracts it by max κ_i < 1 in the maximum
+norm. By Banach's theorem it has exactly one fixed point, where A f = 0. Since ‖I - A f'(u0)‖ < 1, A
+f'(u0) is invertible; hence so is A, and f = 0 at this point. Every zero of f in B is a fixed point
+of g, so f has no other zero. ∎
 
 **Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`network_enclosure.py`).
 With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multiplication),
@@ -19,9 +21,8 @@ With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multi
     |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
     Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,
 
-entry by entry: products of a matrix with vectors, in addition to the one product of matrices. All
-of it is computed in float64 on nonnegative numbers, so every rounding is within a factor of 1 +
-γ_2N.
+entry by entry. Besides the one product of matrices, these are products of a matrix with vectors,
+computed in float64 from nonnegative numbers, so that all rounding is within a factor of 1 + γ_2N.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray
 from attncert.verify.derivatives.balls import TINY, BallArray, growth
 
-LARGE = Fraction(2) ** 1000  # below a radius beyond float64
+LARGE = Fraction(2) ** 1000  # replaces a radius beyond the range of float64
 
 
 @dataclass(frozen=True)
 class Contraction:
-    """eta, kappa: upper bounds of the largest η_i and κ_i; inside: whether the theorem applies."""
+    """eta, kappa: upper bounds on the largest η_i and κ_i. inside: whether the theorem applies."""
 
     eta: float
     kappa: float
@@ -48,7 +49,7 @@ class Contraction:
 
 
 def distances(inverse: FloatArray, errors: BallArray) -> FloatArray:
-    """Upper bounds η_i of |A f(u0)|. inverse: A, (N, N) float64, taken exactly."""
+    """Upper bounds η_i of |A f(u0)|. inverse: A, (N, N) float64, regarded as exact."""
     gamma = growth(len(errors.mid) + 4)
     with np.errstate(all="ignore"):
         centre = np.abs(inverse @ errors.mid)
@@ -70,7 +71,7 @@ def contractions(inverse: FloatArray, derivatives: BallArray) -> FloatArray:
 
 
 def judged(eta: FloatArray, kappa: FloatArray, radius: Fraction) -> Contraction:
-    """The verdict: whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row; NaN and infinities fail."""
+    """Whether η_i ≤ r (1 - κ_i) and κ_i < 1 in every row. NaN and infinities fail."""
     low = float(min(radius, LARGE)) * (1 - 2.0**-52)  # float() rounds to nearest
     with np.errstate(over="ignore"):
         margin = low * (1 - kappa) * (1 - 2.0**-50)

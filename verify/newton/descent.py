@@ -1,9 +1,10 @@
-"""Weights of several layers for given labels, by Levenberg and Marquardt's steps. Proves nothing.
+"""Search for weights of several layers for given labels, by Levenberg-Marquardt steps. It proves
+nothing.
 
-Vectors and labels are scaled to about unit size by powers of two, which rounds nothing on the way
-back: keys and queries are divided by the vectors' unit, the last values multiplied by that of the
-labels over that of the vectors. Weights begin as normal numbers so small that logits are about 1/2
-and each layer changes its tokens by about their own size.
+Vectors and labels are scaled to about unit size by powers of two, so that scaling back does not
+round: keys and queries are divided by the unit of the vectors, and the last values are multiplied
+by the unit of the labels over that of the vectors. Initial weights are normal random numbers,
+scaled so that logits are about 1/2 and each layer changes its tokens by about their own size.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.newton.models import DeepModel, floats_of
 
 DEEP_STEPS = 400
-_AT_ONCE = 2**23  # entries of the Jacobian and of states computed at a time
+_AT_ONCE = 2**23  # entries of the Jacobian and the states computed at a time
 
 
 @dataclass(frozen=True)
 class DeepLaw:
-    """The bound N_L for these data, with the interface of the bound for one layer; one: the
-    latter."""
+    """The bound N_L for these data, with the interface of the bound for one layer. one: the bound
+    for one layer."""
 
     layers: int
     spans: DeepSpans
@@ -59,8 +60,8 @@ def descend_deep(
     max_steps: int = DEEP_STEPS,
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
-    """Weights whose outputs are the labels up to rounding, or the last ones tried; numbered as in
-    `DeepModel`. float64, deterministic on one machine.
+    """Weights whose outputs are the labels up to rounding, or the last weights tried, in the order
+    of `DeepModel`. Arithmetic: float64; deterministic on one machine.
     """
     model = DeepModel(data, shape)
     tokens, queries, times = floats_of(data)
@@ -95,7 +96,7 @@ def descend_deep(
 
 
 def _start(model: DeepModel, seed: int) -> FloatArray:
-    """Random weights; the last outputs are 1 if they have one number."""
+    """Random initial weights."""
     draw, d, shape = np.random.default_rng(seed), model.data.d, model.shape
     weights: FloatArray = draw.standard_normal(model.parameters)
     inner = (4.0 * d**2 * shape.head_width) ** -0.25

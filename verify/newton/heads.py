@@ -1,12 +1,12 @@
-"""The contribution of each head to each example, in float64: its saturation, and which head carries
-the example.
+"""The contribution of each head to each example, in float64: how saturated the head is, and which
+head carries the example.
 
-The proofs give every head a group of examples, and saturate it on earlier ones. Weights that a
-search found are examined in the same way. The output on example t is Σ_h c_h(t), with
-c_h = O_hᵀV_hᵀz_h(t). A constant in c_h does not distinguish examples, and heads may exchange
-constants; so a head *carries* the example if its c_h(t) minus the average of c_h over all examples
-is the largest (maximum norm). Its share is that size over the sum of the sizes of all heads: near 1
-if one head does the work, near 1/H if all do.
+In the proofs, every head has a group of examples and is saturated on earlier examples. Here,
+weights that a search found are examined in the same way. The output on example t is Σ_h c_h(t) with
+c_h(t) = O_hᵀV_hᵀz_h(t). A constant in c_h does not distinguish examples, and heads may exchange
+constants. So a head *carries* the example if, among all heads, its c_h(t) minus the average of c_h
+over all examples is the largest (in the maximum norm). Its share is this size divided by the sum of
+the sizes of all heads: near 1 if one head does the work, near 1/H if all do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ SATURATED = 0.99  # the paper's threshold for a head that attends to one token
 
 @dataclass(frozen=True)
 class Heads:
-    """largest: (T, H), the largest softmax weight. carrier: (T,) heads from 0. share: (T,)."""
+    """largest: (T, H), the largest softmax weights. carrier: (T,), heads counted from 0. share:
+    (T,)."""
 
     largest: FloatArray
     carrier: IntArray
@@ -42,7 +43,7 @@ class Heads:
         return tuple(int(x) for x in count)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able; softmax weights and shares with three decimals."""
+        """The JSON form, with three decimals for softmax weights and shares."""
         return {
             "saturated": list(self.saturated),
             "carried": list(self.carried),
@@ -60,8 +61,8 @@ def heads(
     shape: Shape,
     times: FloatArray | None = None,
 ) -> Heads:
-    """contexts (T or 1, n, d), queries (T, d), weights as `Shape` numbers them, times (T, n):
-    how often each row is a token; float64."""
+    """The heads for contexts (T or 1, n, d), queries (T, d) and weights in the order of `Shape`, in
+    float64. times (T, n): how often each token occurs."""
     key, query, value, output = shape.split(weights)
     p = attend(contexts, queries, key, query, times)[0]  # (T, n, H)
     scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
@@ -69,7 +70,8 @@ def heads(
 
 
 def carried(contributions: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The carrier of each example and its share. contributions: (T, H, m) of heads to outputs."""
+    """The carrier of each example and its share. contributions: of the heads to the outputs, (T, H,
+    m)."""
     sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     return sizes.argmax(axis=1), sizes.max(axis=1) / np.where(total > 0, total, 1.0)

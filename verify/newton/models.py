@@ -1,7 +1,7 @@
-"""What is certified near given weights: an attention layer, or several of them.
+"""The models that can be certified near given weights: one attention layer, or several.
 
-Both have weights in one vector, numbered as in certificates, a floating-point Jacobian for choosing
-the unknowns, and enclosures that share no code with it.
+Both have a vector of weights in the order of certificates, a floating-point Jacobian to choose the
+unknowns, and enclosures that share no code with this Jacobian.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Weights = FloatArray | ObjectArray  # float64, or Fractions
 
 
 class Model(Protocol):
-    """exact: the layer or the network with these weights. errors, derivatives: as in
+    """A model. exact: returns the layer or network with these weights. errors, derivatives: as in
     `network_enclosure.py`, for the result of `exact`."""
 
     @property
@@ -49,7 +49,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class LayerModel:
-    """One layer, base e."""
+    """One layer with base e."""
 
     data: Dataset
     shape: Shape
@@ -59,7 +59,7 @@ class LayerModel:
         return self.shape.parameters
 
     def exact(self, weights: Weights) -> Layer:
-        """The layer with `query` unscaled, without ln 2."""
+        """The layer with the query weights as they are, not in units of ln 2."""
         parts = self.shape.split(weights)
         key, query, value, output = (ExactArray.of(np.asarray(x)) for x in parts)
         heads = [Head(*(x[h].matrix() for x in (key, query, value))) for h in range(len(key))]
@@ -80,8 +80,8 @@ class LayerModel:
 
 @dataclass(frozen=True)
 class DeepModel:
-    """Layers of attention, base e: all but the last change every token and the query, with a skip
-    connection, and the last reads out at the query."""
+    """Attention layers with base e. All but the last layer change every token and the query, with a
+    skip connection; the last layer reads out at the query."""
 
     data: Dataset
     shape: Architecture
@@ -121,7 +121,7 @@ class DeepModel:
         return Network(tuple(blocks))
 
     def run(self, weights: Any, tokens: Any, queries: Any, times: Any = None) -> engine.Run:
-        """The network in NumPy floats."""
+        """The network evaluated in NumPy floats."""
         return engine.run(self.arrays(weights), tokens, queries, FLOATS, times)
 
     def rows(self, done: engine.Run) -> FloatArray:
@@ -140,7 +140,7 @@ class DeepModel:
 
 
 def floats_of(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Tokens, queries, and how often each token occurs in its context, as arrays for the engine."""
+    """Tokens, queries and how often each token occurs in its context, as arrays for the engine."""
     tokens, queries, times = networks.tokens_of(data, 0, data.T)
     scale = data.contexts.denominator, data.queries.denominator
     arrays = [x.astype(np.float64) / q for x, q in zip((tokens, queries), scale, strict=True)]

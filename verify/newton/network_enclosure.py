@@ -1,10 +1,11 @@
-"""A network of blocks and its derivatives over a box of weights, in balls. True exponential.
+"""A network of blocks and its derivatives over a box of weights, in balls with the true
+exponential.
 
-The derivatives are those of `verify/derivatives/engine.py`: if they are evaluated on balls that
-hold a box of weights, each resulting ball holds the value at every point of the box. Exponentials
-are Arb's. Up to two softmax blocks everything else is float64 with radii (`balls.py`); its
-roundings grow with each block, so that deeper networks, and small ones with numbers beyond float64,
-are computed in Arb's balls throughout, as NumPy arrays of objects.
+`verify/derivatives/engine.py` computes the derivatives. If its arguments are balls that contain a
+box of weights, each resulting ball contains the values at all points of the box. Arb computes the
+exponentials. With at most two softmax blocks, all other operations use float64 with radii
+(`balls.py`). Its rounding errors grow with each block, so deeper networks, and small networks with
+numbers beyond float64, are computed entirely in Arb balls, as NumPy arrays of objects.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Blo
 
 Balls = Callable[..., Array]
 
-BOX_BITS = 64  # derivatives are needed to a few digits only
-_BEYOND_FLOATS = 2**18  # entries of the largest Jacobian that is tried in Arb, too
+BOX_BITS = 64  # only a few digits of derivatives are needed
+_BEYOND_FLOATS = 2**18  # the most entries of a Jacobian that is also tried in Arb
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
-_IN_FLOATS, _DEEP_BITS = 2, 192  # softmax blocks in float64; bits of deeper networks
+_IN_FLOATS, _DEEP_BITS = 2, 192  # the most softmax blocks in float64; bits for deeper networks
 
 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
-    """(T·m) outputs minus labels at the weights themselves, computed with `bits` bits."""
+    """The T·m outputs minus labels at the weights themselves, computed with `bits` bits."""
     with ctx.workprec(bits):
         differences = network.enclosures(data, bits) - arb_mat(data.label_matrix)
         return BallArray.of(differences.entries(), (data.T * data.m,))
@@ -43,8 +44,8 @@ def errors(data: Dataset, network: Network, bits: int) -> BallArray:
 def derivatives(
     data: Dataset, network: Network, unknowns: Sequence[int], radius: Fraction
 ) -> BallArray:
-    """(T·m, N): derivatives of the outputs in the N unknowns, anywhere within `radius` of the
-    weights; the others are constant. Weights are numbered as in `engine.derivatives`."""
+    """The derivatives (T·m, N) of the outputs by the N unknowns, anywhere within `radius` of the
+    weights; other weights are constant. Weights are numbered as in `engine.derivatives`."""
     width = networks.weights_of(network) * data.m
 
     def rows(done: Run, balls: Balls) -> Array:
@@ -54,7 +55,7 @@ def derivatives(
 
 
 def features(data: Dataset, network: Network) -> BallArray:
-    """(T, H·k): the means that the heads of the last block form for the query."""
+    """The features (T, H·k): the means that the heads of the last block form for the query."""
 
     def rows(done: Run, balls: Balls) -> Array:
         return done.saved[-1][1][-2].reshape(done.outputs.shape[0], -1)
@@ -70,7 +71,7 @@ def _by_examples(
     unknowns: Sequence[int],
     radius: Fraction,
 ) -> BallArray:
-    """The rows of all examples. width: the numbers per example that are held."""
+    """The rows of all examples. width: how many numbers an example needs in memory."""
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     arguments = data, network, rows, width, unknowns, radius
     if softmax <= _IN_FLOATS:
@@ -89,7 +90,7 @@ def _evaluated(
     radius: Fraction,
     floats: bool,
 ) -> BallArray:
-    """The enclosure in float64 or in Arb's balls, for some examples at a time."""
+    """The enclosure in float64 or in Arb balls, computed for some examples at a time."""
     on = _FLOATS if floats else _ARBS
 
     def balls(table: AnyArray, denominator: int = 1) -> Array:
@@ -102,7 +103,7 @@ def _evaluated(
         blocks = _boxed(networks.blocks_of(network, _arbs), unknowns, radius)
         blocks = [_natural(x, y) for x, y in zip(blocks, network.leaves, strict=True)]
         blocks = [_with(x, map(_rounded, x.weights)) for x in blocks] if floats else blocks
-        numbers = _NUMBERS if floats else _NUMBERS // 16  # an Arb ball takes 16 times as much
+        numbers = _NUMBERS if floats else _NUMBERS // 16  # an Arb ball needs 16 times the memory
         step = max(1, numbers // width)
         parts = []
         for start in range(0, data.T, step):
@@ -116,7 +117,7 @@ def _evaluated(
 
 
 def _arbs(table: AnyArray, denominator: int) -> ObjectArray:
-    """Integers over a denominator."""
+    """Arb balls of integers over a denominator."""
     return _array((arb(int(x)) / denominator for x in table.ravel()), table.shape)
 
 
@@ -140,8 +141,9 @@ def _with(block: Block, weights: Any) -> Block:
 
 
 def _natural(block: Block, written: ExactBlock) -> Block:
-    """Logits in units of ln 2 become natural ones: query weights times ln 2. Derivatives in keys
-    and queries are then those in the written ones, divided or multiplied by ln 2."""
+    """The block with natural logits instead of logits in units of ln 2: its query weights are
+    multiplied by ln 2. Derivatives by query weights are then those by the original weights, divided
+    by ln 2."""
     if getattr(written, "unit", None) != "ln 2":
         return block
     assert isinstance(block, Attention)
@@ -149,7 +151,7 @@ def _natural(block: Block, written: ExactBlock) -> Block:
 
 
 def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> list[Block]:
-    """The balls of the weights, with the radius added to those of the unknowns."""
+    """The balls of the weights; the radius is added to the balls of the unknowns."""
     moving, first, boxed = np.asarray(unknowns, dtype=np.int64), 0, list[Block]()
     reach = arb(0, arb(fmpq(radius.numerator, radius.denominator)).abs_upper())
     for block in blocks:
@@ -164,7 +166,7 @@ def _boxed(blocks: list[Block], unknowns: Sequence[int], radius: Fraction) -> li
 
 
 def _softmax(logits: ObjectArray, times: Any) -> ObjectArray:
-    """Row by row, shifted by the midpoint of a largest logit."""
+    """The softmax of each row, shifted by the midpoint of a largest logit."""
     rows, shares = logits.reshape(-1, logits.shape[-1]), list[arb]()
     often = None if times is None else np.broadcast_to(times, logits.shape).reshape(rows.shape)
     for k, row in enumerate(rows):
@@ -178,7 +180,7 @@ def _softmax(logits: ObjectArray, times: Any) -> ObjectArray:
 
 
 def _relu(sums: ObjectArray) -> tuple[ObjectArray, ObjectArray]:
-    """The ReLU and its slopes; the signs must be certain."""
+    """The ReLU and its slopes. All signs must be certain."""
     if not all(x > 0 or x < 0 for x in sums.ravel()):
         raise networks.NotDifferentiable("the sign of a preactivation is not decided")
     slopes = _array((arb(int(x > 0)) for x in sums.ravel()), sums.shape)

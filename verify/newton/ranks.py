@@ -1,15 +1,15 @@
-"""The ranks of a given network at its own weights: of its Jacobian, and of its last features.
+"""The ranks of the Jacobian and of the last features of a network at its own weights.
 
 The Jacobian has a row for each output number and a column for each weight. If its rows are
-independent, every small change of the outputs comes from some change of the weights: near these
-outputs every labelling is output exactly. The features have a row for each example: the means that
-the heads of the last block form. If their rows are independent, one choice of keys and queries
-serves all labels: some values and output matrix of the last block give them.
+independent, every small change of the outputs comes from some change of the weights, so every
+labelling near these outputs is output exactly. The features have a row for each example: the means
+that the heads of the last block form. If their rows are independent, one choice of keys and queries
+serves all labels, each with suitable values and output matrix of the last block.
 
-There are two ways. A network of linear attention, affine blocks and at most two softmax blocks in
-units of ln 2 is evaluated modulo a tower of primes, which keeps its weights
-(`verify/derivatives/tower.py`). For any other one the table lies in balls; a square block B of it
-is invertible if some matrix A makes all row sums of |I - AB| less than 1.
+There are two methods. A network of linear attention, affine blocks and at most two softmax blocks
+in units of ln 2 is evaluated modulo a tower of primes, which keeps its weights
+(`verify/derivatives/tower.py`). For any other network the table is enclosed in balls; a square
+block B of the table is invertible if, for some matrix A, all row sums of |I - AB| are less than 1.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import independent_columns
 from attncert.verify.newton.contraction import contractions
 
-MOST_NUMBERS = 10**7  # in a table
-_TOWER = 2  # softmax blocks that keep their weights in a tower
+MOST_NUMBERS = 10**7  # the most numbers in a table
+_TOWER = 2  # the most softmax blocks whose weights a tower keeps
 
 
 def ranks(data: Dataset, network: Network) -> list[Claim]:
     """The claims "network.rank" and, if the last block is attention of the query,
-    "network.features". There are none for a network without attention, or with blocks that the
-    engine does not differentiate. data: as the network sees them. Exact, or in balls."""
+    "network.features". There are no claims for a network without attention, or with blocks that the
+    engine does not differentiate. Arithmetic: exact, or balls."""
     try:
         blocks_of(network, lambda table, denominator: table)
     except NotDifferentiable:
@@ -78,7 +78,7 @@ def _decided(
     columns: int,
     features: bool,
 ) -> Claim:
-    """Whether a table of this many rows and columns has independent rows."""
+    """The claim that a table with these numbers of rows and columns has independent rows."""
     if columns < rows:
         return about(Level.REFUTED, "counting", {"rows": rows, "columns": columns})
     if rows * columns > MOST_NUMBERS:
@@ -102,7 +102,7 @@ def _decided(
 
 
 def _singular(data: Dataset, network: Network, features: bool) -> str:
-    """Why no square block of the table is shown to be invertible; "" if one is."""
+    """Why no square block of the table was shown to be invertible; "" if one was."""
     with np.errstate(all="ignore"):
         if features:
             table = network_enclosure.features(data, network)

@@ -1,7 +1,8 @@
-"""The outputs of a network on many inputs or boxes of inputs at once, in float64 (rounding.py).
+"""The outputs of a network on many inputs, or boxes of inputs, at once in float64 (rounding.py).
 
-A box is a sequence of tokens, each of which may be any vector of a ball; its query is the last
-token. Arrays hold centres and radii of balls around the states for all inputs of the box.
+A box is a sequence of balls, each of which holds all vectors that a token may be. The last token is
+also the query. Arrays hold centres and radii of balls that contain the states for all inputs in the
+box.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.states import States
 from attncert.verify.outputs.rounding import REAL, Floats
 
-AT_ONCE = 2**18  # numbers in the tokens of all inputs of one evaluation
+AT_ONCE = 2**18  # the most numbers in the tokens of one evaluation
 
 
 class Balls(NamedTuple):
@@ -28,14 +29,14 @@ class Balls(NamedTuple):
 
     @classmethod
     def of(cls, x: Any) -> Balls:
-        """An array of Arb's balls."""
+        """Convert an array of Arb balls."""
         entries = np.array(x, dtype=object)
         made = REAL.stored([arb(y) for y in entries.ravel().tolist()], *entries.shape)
         return cls(made.centre[..., 0], made.radius[..., 0])
 
 
 def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls:
-    """The query after the blocks, B×k, of B boxes of n tokens, B×n×d."""
+    """The queries after the blocks, B×k, for B boxes of n tokens, B×n×d."""
     step = max(1, AT_ONCE // tokens.centre[0].size)
     parts = []
     for start in range(0, len(tokens.centre), step):
@@ -46,9 +47,9 @@ def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls:
 
 
 def evaluated(blocks: Sequence[Block], contexts: Floats, queries: Floats) -> Balls:
-    """The query after the blocks, B×k, of B inputs."""
+    """The queries after the blocks, B×k, for B inputs."""
     states = States((contexts,), queries, queries.form.arithmetic)
-    with np.errstate(all="ignore"):  # what overflows is not finite, and not decided
+    with np.errstate(all="ignore"):  # a number that overflows is not finite and decides nothing
         for block in blocks:
             states = block.after(states)
     count = max(x.centre.shape[-1] for x in (contexts, queries))
@@ -57,9 +58,9 @@ def evaluated(blocks: Sequence[Block], contexts: Floats, queries: Floats) -> Bal
 
 
 def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
-    """A lower bound for each box on the output `right` of a readout minus its largest other one;
-    -inf if nothing is known. The differences are those of its columns, so that what the outputs
-    have in common cancels."""
+    """For each box, a lower bound on the output `right` of a readout minus its largest other
+    output; -inf if nothing is known. Columns of the readout are subtracted first, so that common
+    parts of the outputs cancel."""
     low = np.empty(len(right))
     for symbol in set(right.tolist()):
         rows = right == symbol
@@ -70,7 +71,7 @@ def leads(vectors: Balls, readout: FeedForward, right: AnyArray) -> FloatArray:
 
 
 def less_others(readout: FeedForward, right: int) -> FeedForward:
-    """The readout of its output `right` minus each other output.
+    """A readout of the differences between the output `right` and each other output.
 
     >>> less_others(FeedForward(fmpq_mat([[1, 2, 5]]), fmpq_mat([[0, 1, 0]])), 2).weights
     [4, 3]

@@ -1,13 +1,13 @@
-"""The error of a layer, enclosed rigorously: ball arithmetic (Arb).
+"""Rigorous bounds of the error of a layer, by ball arithmetic (Arb).
 
-Floats are exact numbers (dyadic rationals), and so are the data. The only roundings are those of
-the evaluation, and balls enclose them. So the error max_t |A(E⁽ᵗ⁾, e⁽ᵗ⁾) - y⁽ᵗ⁾| has a lower and an
-upper bound that are theorems, even for float64 weights and the softmax in base e.
+Floats are exact numbers (dyadic rationals), and so are the data. Only the evaluation rounds, and
+balls enclose its rounding errors. So the lower and the upper bound of the error max_t |A(E⁽ᵗ⁾,
+e⁽ᵗ⁾) - y⁽ᵗ⁾| are theorems, even for float64 weights and the softmax in base e.
 
-Derivation (ours). All logits are shifted by a midpoint of the largest (constructions/network/
-arithmetic.py): no exponential is much above 1, so logits of 10^5 do no harm. At b bits a logit of
-size Λ has a radius near Λ 2^-b, which becomes the relative radius of its weight; A - y then cancels
-most of the leading bits. Their number is not known beforehand, so b is doubled until the claim is
+Derivation (ours). All logits are shifted by the midpoint of a largest logit (constructions/network/
+arithmetic.py). So no exponential is much above 1, and logits of 10^5 do no harm. At b bits a logit
+of size Λ has a radius near Λ 2^-b, which becomes the relative radius of its weight. Most leading
+bits then cancel in A - y. Their number is not known beforehand, so b is doubled until the claim is
 decided.
 """
 
@@ -28,9 +28,9 @@ from attncert.verify.claims.evidence import Claim, Level
 
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # working precision of the last attempt
-RELATIVE_WIDTH = fmpq(1, 2**10)  # relative width of an error that counts as known
+RELATIVE_WIDTH = fmpq(1, 2**10)  # an error counts as known at this relative width of its bounds
 DIGITS = 6  # the least number of digits of the decimal bounds
-_DECIMAL_BITS = 1_000_000  # bounds beyond 2^±this are written as a power of ten
+_DECIMAL_BITS = 1_000_000  # bounds beyond 2^±1,000,000 are written as powers of ten
 
 _ID = ids.ENCLOSURE_ERROR
 _SOURCE = "ours: ball arithmetic (verify/outputs/enclosure.py)"
@@ -45,13 +45,13 @@ def enclosed_error(
     first_bits: int = FIRST_BITS,
     max_bits: int = MAX_BITS,
 ) -> Claim:
-    """The interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|, between two bounds.
+    """Bounds of the interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|.
 
     outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls of the working precision, which starts at
     `first_bits`. The claim "enclosure.error", with the bounds of every example, is *enclosed* once
-    the error is known to a relative width of 2^-10 or, with a tolerance, proved to be at most that;
-    *refuted* once one example is proved to exceed it; *undecided* if `max_bits` bits do not settle
-    it."""
+    the error is known to a relative width of 2^-10 or, if a tolerance is given, proved to be at
+    most the tolerance; *refuted* once an example is proved to exceed the tolerance; *undecided* if
+    `max_bits` bits do not suffice."""
     limit = None if tolerance is None else fmpq(tolerance.numerator, tolerance.denominator)
     bits, level = first_bits, Level.UNDECIDED
     while True:
@@ -84,12 +84,12 @@ def enclosed_error(
 
 
 def row_bounds(differences: arb_mat) -> list[tuple[arb, arb]]:
-    """For each row, a lower and an upper bound on its largest absolute value, as exact points."""
+    """For each row, a lower and an upper bound on its largest absolute value, as exact balls."""
     bounds = []
     for row in differences.tolist():
         if all(x.is_finite() for x in row):
             bounds.append((max(x.abs_lower() for x in row), max(x.abs_upper() for x in row)))
-        else:  # too few bits to know anything; a NaN would pass the comparisons
+        else:  # with too few bits nothing is known; a NaN would pass the comparisons
             bounds.append((arb(0), arb("inf")))
     return bounds
 
@@ -104,7 +104,7 @@ def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
 
 
 def decimal(point: arb, *, up: bool) -> str:
-    """An exact point with `DIGITS` or one more decimal digits, rounded down or up.
+    """An exact ball as a decimal of `DIGITS` digits or one more, rounded down or up.
 
     >>> decimal(arb(1) / 8, up=False), decimal(arb(2) ** 70, up=False), decimal(arb(0), up=True)
     ('0.125', '1.18059e+21', '0')
@@ -119,7 +119,7 @@ def decimal(point: arb, *, up: bool) -> str:
     if mantissa == 0:
         return "0"
     size = mantissa.bit_length() + exponent
-    if abs(size) > _DECIMAL_BITS:  # far from 1, or nothing is known: a power of ten
+    if abs(size) > _DECIMAL_BITS:  # very large, very small or unknown: a power of ten
         power = int(_DECIMAL_BITS * math.log10(2))
         tiny, huge = (f"1e-{power}", "0"), ("inf", f"1e+{power}")
         return (tiny if size < 0 else huge)[0 if up else 1]

@@ -1,6 +1,6 @@
-"""Whether outputs meet a requirement: errors, exact or enclosed, and margins.
+"""Whether outputs meet a requirement on their errors, exact or enclosed, or on their margins.
 
-An output may be required to be near its label, or nearer to it than to any other label.
+An output may be required to be near its label, or nearer to its own label than to any other.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from attncert.verify.outputs.enclosure import MAX_BITS, decimal, enclosed_error
 from attncert.verify.outputs.nearest import Margins, enclosed_margins, margins
 from attncert.verify.outputs.within import Bounds, balls, certified_error, certified_margin
 
-_MOST_COMPARED = 3 * 10**7  # outputs times labels, times their width and 10 (some seconds)
+_MOST_COMPARED = 3 * 10**7  # outputs × labels × (width + 10), a few seconds
 _EXACT = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
-_ZERO_BITS = 1024  # precision of balls that may contain 0 at every precision
+_ZERO_BITS = 1024  # precision for balls that may contain 0 at every precision
 SOURCE = "ours; docs/models-and-layers.md"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What each output must satisfy: it is within the bound of its label, in any entry, or (None)
-    nearer to its own label than to any other, by the margin if there is one."""
+    """What each output must satisfy. Each entry is within `bound` of its label; if `bound` is None,
+    the output is nearer to its own label than to any other, by the margin if one is given."""
 
     bound: Fraction | None
     must: str
@@ -58,9 +58,9 @@ def at_least(margin: Fraction) -> Limit:
 
 
 def default_limit(data: Dataset) -> Limit:
-    """Each output must be nearer to its own label than to any other if labels are whole, else
-    within a hundredth of their spread. Raises InputError if all labels are equal, or there are too
-    many to compare.
+    """If labels are whole numbers, each output must be nearer to its own label than to any other;
+    otherwise it must be within a hundredth of the labels' spread. Raises InputError if all labels
+    are equal, or if there are too many to compare.
 
     >>> default_limit(Dataset.of([[1]], [[1], [2], [3]], [0, 1, 5])).must
     'is nearer to its own label than to any other'
@@ -73,7 +73,7 @@ def default_limit(data: Dataset) -> Limit:
     if (labels.numerators % labels.denominator).any():
         must = "differs from its label by at most 1 % of the labels' spread"
         return Limit(width / 100, must, default=True)
-    different = [y for y, _ in groupby(sorted(labels.numerators.tolist()))]  # hashes may collide
+    different = [y for y, _ in groupby(sorted(labels.numerators.tolist()))]  # hashes could collide
     if data.T * len(different) * (data.m + 10) > _MOST_COMPARED:
         must = f"given if {data.T} outputs are to be compared with {len(different)} labels"
         raise InputError("tolerance", must, "left out")
@@ -81,14 +81,15 @@ def default_limit(data: Dataset) -> Limit:
 
 
 def spread(data: Dataset) -> Fraction:
-    """The largest difference of two labels, in any entry."""
+    """The largest difference between two labels in any entry."""
     labels = data.labels
     columns = labels.numerators.T.tolist()
     return Fraction(max(max(some) - min(some) for some in columns), labels.denominator)
 
 
 def share(size: str, width: Fraction) -> str:
-    """An error, or a bound of one, relative to the labels' spread, rounded up; "" if there is none.
+    """An error or its bound, relative to the labels' spread and rounded up; "" if that is
+    undefined.
 
     >>> share("0.5", Fraction(1)), share("0.0333334", Fraction(1)), share("1e-13", Fraction(2))
     ("50 % of the labels' spread", "3.34 % of the labels' spread", "5e-12 % of the labels' spread")
@@ -104,18 +105,18 @@ def share(size: str, width: Fraction) -> str:
 def judged_errors(
     network: Network, data: Dataset, limit: Limit, exact: fmpq_mat | None = None
 ) -> tuple[Claim, Claim]:
-    """How large the error is, and whether the outputs (exact, or enclosed if these are None)
-    satisfy the limit, with the examples that do not ("beyond") or may not ("open"). Raises
-    InputError for shapes."""
+    """The claims about the size of the error and about the limit, with the examples that exceed it
+    ("beyond") or may exceed it ("open"). exact: the outputs; None: they are enclosed in balls.
+    Raises InputError if shapes do not agree."""
     judged = statement_of(limit, data)
     if exact is not None:
         return _exactly(judged, data, exact, limit)
-    at = cache(lambda bits: balls(network, data))  # once at each precision
+    at = cache(lambda bits: balls(network, data))  # evaluated once for each precision
     return judged_in_balls(judged, data, lambda: at(ctx.prec), limit)
 
 
 def statement_of(limit: Limit, data: Dataset) -> Claim:
-    """The claim that all outputs satisfy the limit, not decided yet."""
+    """The claim, still undecided, that all outputs satisfy the limit."""
     statement = f"On {counted(data.T, 'example', 'all')} the output {limit.must}."
     return Claim(ids.LAYER_MEMORIZES, statement, Level.UNDECIDED, source=SOURCE)
 
@@ -150,7 +151,7 @@ def _exactly(judged: Claim, data: Dataset, outputs: fmpq_mat, limit: Limit) -> t
 def judged_in_balls(
     judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], limit: Limit
 ) -> tuple[Claim, Claim]:
-    """outputs: at the working precision."""
+    """As `judged_errors`, in balls. outputs: computes them at the working precision."""
     error = enclosed_error(data, outputs, max_bits=_ZERO_BITS)
     error = replace(error, id=ids.LAYER_ERROR, source=SOURCE)
     if limit.bound is None:
@@ -164,7 +165,8 @@ def judged_in_balls(
 
 
 def _by_margins(judged: Claim, margins: Margins) -> Claim:
-    """The least margin decides, and is reported with its example."""
+    """The claims if margins are required. The least margin decides and is reported with its
+    example."""
     decimals = [outward(*pair) for pair in margins.bounds]
     least = {"example": margins.least, "margin": decimals[margins.least]}
     numbers = {
@@ -183,7 +185,7 @@ def _by_margins(judged: Claim, margins: Margins) -> Claim:
 
 
 def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
-    """Whether the outputs satisfy the limit, with the size of the error relative to the labels."""
+    """The claim about the limit, with the size of the error relative to the labels added."""
     size = _margin_size(memorizes.numbers) + _error_size(error, width)
     if memorizes.level.holds:
         statement = f"{memorizes.statement.removesuffix('.')}; {size}."
@@ -207,7 +209,7 @@ def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
 
 
 def _error_size(error: Claim, width: Fraction) -> str:
-    """The largest error, in absolute size and relative to the labels' spread."""
+    """The largest error in words, absolute and relative to the labels' spread."""
     low, high = error.numbers["error"]
     if high == "0":
         return "every output equals its label"
@@ -216,14 +218,14 @@ def _error_size(error: Claim, width: Fraction) -> str:
 
 
 def _margin_size(numbers: Mapping[str, Any]) -> str:
-    """The least margin and its example, half a sentence; "" if no margin is required."""
+    """The least margin and its example, as a clause; "" if no margin is required."""
     if "margin" not in numbers:
         return ""
     return f"the least margin is {interval(*numbers['margin'])}, of example {numbers['example']}; "
 
 
 def _failing(numbers: Mapping[str, Any]) -> str:
-    """The examples whose outputs do not satisfy the limit, or may not.
+    """Text that lists the examples whose outputs do not satisfy the limit, or are not decided.
 
     >>> _failing({"beyond": [1, 3], "open": []})
     'not on 1, 3'
@@ -233,7 +235,7 @@ def _failing(numbers: Mapping[str, Any]) -> str:
 
 
 def interval(low: str, high: str) -> str:
-    """Two decimal bounds in words: one number if they agree.
+    """Two decimal bounds as text; a single number if they are equal.
 
     >>> interval("0.25", "0.25"), interval("0.333333", "0.333334")
     ('0.25', 'in [0.333333, 0.333334]')
@@ -242,7 +244,8 @@ def interval(low: str, high: str) -> str:
 
 
 def outward(low: Any, high: Any) -> list[str]:
-    """Bounds, fractions or exact points of any sign, as decimals rounded outwards.
+    """A lower and an upper bound (fractions or exact balls of any sign) as decimals, rounded
+    outwards.
 
     >>> outward(fmpq(-1, 3), fmpq(1, 4))
     ['-0.333334', '0.25']

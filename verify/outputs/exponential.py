@@ -1,16 +1,17 @@
-"""The exponential in float64 with a proved error, and the functions made of it.
+"""The exponential in float64 and functions computed from it, with proved error bounds.
 
 Let U = 2^-53. A double x is k ln 2 + r with an integer k and |r| ≤ 0.347; e^x = 2^k e^r.
 
 **Reduction.** ln 2 = HIGH + LOW up to 2^-86, where HIGH has 32 bits, so that k·HIGH is exact for
-|k| < 2^20. The two subtractions x - k·HIGH - k·LOW have errors of at most 0.347U each, the product
-and LOW far less. So r has an error of at most 0.7U; for k = 0 it has none.
+|k| < 2^20. The two subtractions in x - k·HIGH - k·LOW have errors of at most 0.347U each; the
+product and LOW contribute far less. So r has an error of at most 0.7U, and none if k = 0.
 
 **Polynomial.** e^r - 1 = r q with q = Σ_j r^j / (j+1)!, cut off after j = 13, which costs less than
 0.001U. In Horner's scheme q_j = 1/(j+1)! + r q_(j+1), each step adds rounding errors of at most
-U(|q_j| + |r q_(j+1)|), which reach q multiplied by |r|^j; |q_0| ≤ 1.20, |q_1| ≤ 0.57, |q_2| ≤ 0.19,
-and the rest is small. With the errors of coefficients q is off by at most 1.7U. The computed r q is
-off by at most 0.347 · 1.7U + U · 0.347 · 1.2 ≤ 1.01U; relative to e^r - 1 that is 3.1U for k = 0.
+U(|q_j| + |r q_(j+1)|), which contribute to q with a factor |r|^j. Here |q_0| ≤ 1.20, |q_1| ≤ 0.57,
+|q_2| ≤ 0.19, and the rest is small. Together with the errors of the coefficients, q is off by at
+most 1.7U. The computed r q is off by at most 0.347 · 1.7U + U · 0.347 · 1.2 ≤ 1.01U, which relative
+to e^r - 1 is 3.1U for k = 0.
 
 **Errors**, relative:
     e^x                            1.01U / e^-0.347 + 0.7U + U for 1 + r q: at most 3.2U.
@@ -20,8 +21,8 @@ off by at most 0.347 · 1.7U + U · 0.347 · 1.2 ≤ 1.01U; relative to e^r - 1 
     1 / (1 + e^-x)                 3.2U + U + U: at most 5.3U.
     tanh |x| = -m / (2 + m)        with m = e^(-2|x|) - 1: m is off by 6U, 2 + m by less than 7U,
                                    and the quotient by U: at most 14U.
-Each bound leaves room for products of errors. If x is below -700, numbers below 2^-1000 are off
-by at most that.
+Each bound leaves room for products of errors. If x is below -700, results below 2^-1000 are off by
+at most 2^-1000.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def tanh(x: FloatArray) -> FloatArray:
 
 
 def _reduced(x: FloatArray) -> tuple[FloatArray, IntArray]:
-    """e^r - 1, and k. Beyond ±800, e^x overflows or is below 2^-1074."""
+    """e^r - 1 and k. If |x| > 800, e^x overflows or is below 2^-1074."""
     x = np.clip(x, -800, 800)
     k = np.rint(x / (_HIGH + _LOW))
     r = (x - k * _HIGH) - k * _LOW

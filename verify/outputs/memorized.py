@@ -1,4 +1,5 @@
-"""Claims about every network that memorizes: the hypothesis, its costs, and a refusal to build."""
+"""Claims about any network that memorizes: its hypothesis, its costs, and the refusal if none was
+built."""
 
 from __future__ import annotations
 
@@ -43,13 +44,13 @@ def costs(network: Network) -> dict[str, int]:
 
 
 def information(data: Dataset) -> float:
-    """T log2 V for V different labels: the bits that almost all of the V^T labellings need."""
+    """T log2 V for V different labels: the number of bits that almost all V^T labellings need."""
     different = len({tuple(row) for row in data.labels.strings()})
     return round(data.T * math.log2(different), 1)
 
 
 def price(data: Dataset, network: Network) -> Claim:
-    """The costs of the network, and the bits that the labels hold."""
+    """The claim about the costs of the network and the information in the labels."""
     return Claim(
         ids.PARAMETERS,
         f"The network has {counted(network.parameters, 'parameter')}: the nonzero entries of its "

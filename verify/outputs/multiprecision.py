@@ -1,8 +1,8 @@
 """Interpolation with the true exponential, in balls (Arb).
 
-Nothing here knows that the weights of the softmax are powers of two: ln 2 is a ball, the logits are
-real, and the softmax is a quotient of exponentials. Balls carry every rounding error, so both
-answers are theorems about the true numbers. Equality itself cannot be shown by balls.
+This evaluation does not use that softmax weights are powers of two: ln 2 is a ball, the logits are
+real, and the softmax is a quotient of exponentials. Balls contain every rounding error, so both
+verdicts are theorems about the true numbers. Balls cannot show equality itself.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from attncert.verify.claims.evidence import Claim
 from attncert.verify.outputs.enclosure import enclosed_error
 
 TOLERANCE = Fraction(1, 2**1000)
-FIRST_BITS = 2048  # fewer never reach the tolerance
+FIRST_BITS = 2048  # fewer bits never reach the tolerance
 
 
 def multiprecision(data: Dataset, layer: Layer) -> Claim:
-    """Whether the outputs agree with the labels to 2^-1000, with the true exponential; logits over
-    ln 2 need not be whole. The claim "interpolation.multiprecision" is *enclosed*, *refuted* with
-    the example of the largest difference, or *undecided*, as in `enclosed_error`."""
+    """Whether the outputs agree with the labels to 2^-1000, computed with the true exponential.
+    Logits need not be integer multiples of ln 2. The claim "interpolation.multiprecision" is
+    *enclosed*, *refuted* with the example of the largest difference, or *undecided*, as in
+    `enclosed_error`."""
     network = Network.of_layer(layer)
     claim = enclosed_error(
         data,

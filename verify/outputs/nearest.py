@@ -4,9 +4,10 @@ Derivation. Let o be the output of an example and y its label. For another label
 
     |o - y'|² - |o - y|² = 2 ((y - y')·o - (|y|² - |y'|²) / 2).
 
-The least of (y - y')·o - (|y|² - |y'|²) / 2 over all these y' is the *margin* of the example: o is
-nearer to y than to any other label if and only if it is above 0. For one-hot labels it is the
-output at the label minus the largest other one, so nearest is argmax.
+The *margin* of the example is the least value of (y - y')·o - (|y|² - |y'|²) / 2 over all these y':
+o is nearer to y than to any other label if and only if the margin is above 0. For one-hot labels
+the margin is the output at the label minus the largest other output, so the nearest label is the
+argmax.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from attncert.constructions.errors import InputError
 from attncert.verify.claims.evidence import Level
 from attncert.verify.outputs.enclosure import FIRST_BITS, MAX_BITS, RELATIVE_WIDTH
 
-_NARROW_BITS = 1024  # from this precision on, balls are only decided and not made narrower
+_NARROW_BITS = 1024  # from this precision on, a decided margin is not narrowed further
 
 
 @dataclass(frozen=True)
 class Margins:
-    """A lower and an upper bound of each margin, exact numbers, and whether it is above 0, or at
-    least the bound in question. bits: the precision of the balls; None if all is exact."""
+    """Exact lower and upper bounds of each margin, and whether the margin is above 0 or, if a bound
+    is given, at least the bound. bits: the precision of the balls; None if all numbers are
+    exact."""
 
     bounds: list[tuple[Any, Any]]
     levels: list[Level]
@@ -52,20 +54,19 @@ class Margins:
 
 
 def margins(data: Dataset, outputs: fmpq_mat | arb_mat, bound: Fraction | None = None) -> Margins:
-    """The margins of all examples, for outputs T×m. bound: the least margin that holds; None: above
-    0.
+    """The margins of all examples, for outputs T×m. bound: the required margin; None: any above 0.
 
-    Arithmetic: exact, or balls at the working precision, as the outputs are. Raises InputError if
-    all labels are equal. Source: ours, above.
+    Arithmetic: exact if the outputs are exact, else balls at the working precision. Raises
+    InputError if all labels are equal. Source: ours, above.
 
     >>> margins(Dataset.of([[1]], [[0], [1]], [0, 1]), fmpq_mat(2, 1, [0, 2])).bounds
     [(1/2, 1/2), (3/2, 3/2)]
     """
     unit, rows = data.labels.denominator, data.labels.numerators.tolist()
-    labels = [y for y, _ in groupby(sorted(rows))]  # lists have no hashes
+    labels = [y for y, _ in groupby(sorted(rows))]  # lists cannot be hashed
     if len(labels) == 1:
         raise InputError("labels", "not all equal, to ask which is nearest", "one alone")
-    # With y = Y / unit, what is minimal over y' is (s - s') / (2 unit²), s = 2 unit Y·o - |Y|².
+    # With y = Y / unit, the margin is the least (s - s') / (2 unit²), where s = 2 unit Y·o - |Y|².
     columns = [[*(2 * unit * x for x in y), -sum(x * x for x in y)] for y in labels]
     matrix, exact = type(outputs), isinstance(outputs, fmpq_mat)
     with_ones = matrix([[*row, 1] for row in outputs.tolist()])
@@ -86,9 +87,9 @@ def enclosed_margins(
     bound: Fraction | None = None,
     max_bits: int = MAX_BITS,
 ) -> Margins:
-    """The margins in balls, whose precision is doubled until all levels are decided and, without a
-    bound, until the least margin is known to a relative width of 2^-10. Raises InputError as
-    `margins` does."""
+    """The margins in balls. The precision is doubled until all levels are decided and, if no bound
+    is given, the least margin is known to a relative width of 2^-10. Raises InputError as `margins`
+    does."""
     bits = FIRST_BITS
     while True:
         with ctx.workprec(bits):
@@ -109,10 +110,10 @@ def _decide(low: Any, high: Any, bound: Fraction | None) -> Level | None:
 
 
 def _ahead(own: Any, others: list[Any]) -> tuple[Any, Any]:
-    """Bounds of the score minus the largest other score."""
+    """Lower and upper bounds of the score `own` minus the largest other score."""
     if isinstance(own, fmpq):
         return own - max(others), own - max(others)
     apart = [own - x for x in others]
-    if not all(x.is_finite() for x in apart):  # too few bits: nothing known
+    if not all(x.is_finite() for x in apart):  # with too few bits, nothing is known
         return arb("-inf"), arb("inf")
     return min(x.lower() for x in apart), min(x.upper() for x in apart)

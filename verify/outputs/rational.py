@@ -27,7 +27,7 @@ from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
-MAX_BITS = 20_000_000  # bits of one example's common denominator (some seconds for each example)
+MAX_BITS = 20_000_000  # bits of one example's common denominator (a few seconds per example)
 
 _ID = ids.RATIONAL
 _STATEMENT = r"$A(E^{(t)}, e^{(t)}) = y^{(t)}$ for all $T$ examples, as rational numbers"
@@ -36,10 +36,10 @@ _SOURCE = "ours: logits in units of ln 2 (verify/outputs/rational.py)"
 
 
 def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
-    """Whether the outputs of a layer with a readout equal the labels, exactly. The claim
-    "interpolation.rational" is *proved*; *refuted* with the failing examples and the first
-    difference; *undecided* if a logit is not an integer multiple of ln 2 or a common denominator is
-    longer than `max_bits`."""
+    """Whether the outputs of a layer with a readout equal the labels exactly. The claim
+    "interpolation.rational" is *proved*; or *refuted*, with the failing examples and the first
+    difference; or *undecided*, if a logit is not an integer multiple of ln 2 or a common
+    denominator is longer than `max_bits`."""
     columns = _values(data, *layer.readout)
     exponents = []
     for h, head in enumerate(layer.heads):
@@ -66,7 +66,7 @@ def rational(data: Dataset, layer: Layer, *, max_bits: int = MAX_BITS) -> Claim:
 def _compare(
     data: Dataset, columns: list[tuple[fmpz_mat, fmpz]], exponents: list[list[list[fmpz]]]
 ) -> Claim:
-    """The claim, from `_values` and the exponents [h][t][i] of the powers of two."""
+    """The claim, computed from `_values` and the exponents [h][t][i] of the powers of two."""
     labels, label_unit = data.labels.integer_matrix(), data.labels.denominator
     failing: list[int] = []
     first: dict[str, object] = {}
@@ -113,8 +113,8 @@ def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int
 
 
 def _values(data: Dataset, values: list[fmpq_mat], output: fmpq_mat) -> list[tuple[fmpz_mat, fmpz]]:
-    """For each label, V = value·output without denominators, d×H with a column for each head; and
-    its δ_V."""
+    """For each label, V = value·output as integers, d×H with a column for each head, and its
+    δ_V."""
     width, rows = int(values[0].ncols()), output.tolist()
     blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return [
@@ -131,7 +131,7 @@ def _integer_context(data: Dataset, t: int) -> fmpz_mat:
 
 
 def _sum_of_fractions(terms: Sequence[tuple[fmpz, fmpz]]) -> tuple[fmpz, fmpz]:
-    """Σ a/b as one unreduced fraction, by halves, so that the long products come last."""
+    """Σ a/b as one unreduced fraction, computed by halves, so that long products come last."""
     if len(terms) == 1:
         return terms[0]
     half = len(terms) // 2

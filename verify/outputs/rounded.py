@@ -1,4 +1,4 @@
-"""The outputs of a network as computed in float32 or float64, in the balls of rounding.py."""
+"""The outputs of a network as a machine computes them in float32 or float64 (rounding.py)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _SOURCE = "ours: Higham's model (verify/outputs/rounding.py)"
 
 
 def computed(network: Network, data: Dataset, form: Format) -> arb_mat:
-    """The outputs as computed in this format, T×m balls. The network must fit the data. Raises
-    Inexact."""
+    """The outputs as computed in this format, as T×m balls. The shapes of network and data must
+    agree. Raises Inexact."""
     found, groups = dict[int, list[arb]](), defaultdict[tuple[int, int], list[int]](list)
     step = max(1, AT_ONCE // (data.n * data.d))
-    for t in range(data.T):  # inputs of one evaluation have contexts of one length
+    for t in range(data.T):  # all contexts of one evaluation have the same length
         length = 0 if data.shared else int(data.context(t).nrows())
         groups[length, t // step].append(t)
     queries = data.query_matrix.tolist()
@@ -48,15 +48,15 @@ def computed(network: Network, data: Dataset, form: Format) -> arb_mat:
 
 
 def _stored(matrices: Sequence[fmpq_mat], form: Format) -> Floats:
-    """The matrices of several inputs."""
+    """The matrices of several inputs, rounded to this format, as one array of balls."""
     entries = [x for row in zip(*(m.entries() for m in matrices), strict=True) for x in row]
     made = form.stored(entries, int(matrices[0].nrows()), int(matrices[0].ncols()), len(matrices))
     return made.both(lambda x: x[..., 0])
 
 
 def computed_claims(network: Network, data: Dataset, limit: Limit, name: str) -> list[Claim]:
-    """The model of the machine, assumed, and whether the outputs that are computed in the format
-    of this name satisfy the limit."""
+    """The assumed model of the machine, and the claim that outputs computed in the format of this
+    name satisfy the limit."""
     form = FORMATS[name]
     model = Claim(
         ids.MACHINE,

@@ -1,40 +1,40 @@
-"""Networks in float64 with bounds on all rounding: for many inputs, or as a machine computes them.
+"""Networks in float64 with bounds on all rounding errors, for many inputs at once.
 
-A number here is an array of balls, one for each input: a centre and a radius in float64. So blocks
-are evaluated as in the other arithmetics (constructions/network/arithmetic.py). If float64 cannot
-enclose a number, its radius is infinite or NaN, and nothing is known about it. Comparisons are
-written so that such a number decides nothing.
+In this module a number is an array of balls, one for each input, with centres and radii in float64.
+Blocks are evaluated as in the other arithmetics (constructions/network/arithmetic.py). If float64
+cannot enclose a number, its radius is infinite or NaN, and nothing is known about it. Comparisons
+are written so that such a number decides nothing.
 
-A ball holds the exact number (`REAL`), or what a machine computes in float32 or float64. A library
-sums in an order that it does not document, with or without fused multiply-add. So each operation
-becomes a ball that contains its result in every order.
+A ball contains either the exact number (`REAL`) or the number that a machine computes in float32 or
+float64. Libraries do not document in which order they sum, or whether they use fused multiply-add.
+So the ball of an operation contains its results for all orders, fused or not.
 
 **Model** (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002, sections 2.2 and 3.1).
 Let u = 2^-p be the unit roundoff and η the smallest positive normal number; smaller numbers may be
-flushed to 0. A rounded sum or product is x(1+δ) + ε with |δ| ≤ u and |ε| ≤ η.
+flushed to 0. A sum or product x is rounded to x(1+δ) + ε with |δ| ≤ u and |ε| ≤ η.
 
-**Sums of products.** In a sum of k terms, each product a_i b_i goes through at most k roundings, in
-every order: its own, if it is not fused, and k-1 additions. So the result differs from Σ a_i b_i
-by at most γ_k Σ |a_i b_i|, with γ_k = ku / (1 - ku). Each of the at most 2k operations may also add
-ε, which later roundings at most double: 4kη in all. Here the a_i and b_i are the machine's numbers.
-They lie in balls, and the bound is taken at the largest absolute values in these balls. No partial
-sum is above (1 + γ_k) Σ |a_i b_i| + 4kη, which must not overflow.
+**Sums of products.** In a sum of k terms, in any order, each product a_i b_i is rounded at most k
+times: once itself, if it is not fused, and in k-1 additions. So the result differs from Σ a_i b_i
+by at most γ_k Σ |a_i b_i| with γ_k = ku / (1 - ku). Each of the at most 2k operations may also add
+an ε, which later roundings at most double; this adds up to at most 4kη. The a_i and b_i are the
+machine's numbers, which lie in balls, so the bound is computed from the largest absolute values in
+these balls. Partial sums are at most (1 + γ_k) Σ |a_i b_i| + 4kη, which must not overflow.
 
-**Without error.** Sums and products of integers are exact in every order if Σ |a_i b_i| is at most
-2^p, and at most 2^52.
+**Integers.** Sums of products of integers are exact in any order if Σ |a_i b_i| is at most 2^p and
+at most 2^52.
 
-**Assumed of the machine**, and not checked:
-1. Keys, queries and values come first, then logits and the weights of the softmax, shifted by the
-   largest logit, then means, then the output. The variance of a LayerNorm comes from the
-   differences from the mean. No number has a shorter format (bfloat16, TF32), and no softmax is
-   rescaled on the way (flash attention).
-2. A division, a root and an exponential have a relative error of at most 8u, plus η; SiLU, GELU
-   and a capped logit of x have an error of at most 16u|x|, plus η; cosine and sine of an angle a
-   have an error of at most 16u(1 + |a|), since the angle is computed, too.
+**Assumptions about the machine**, which are not checked:
+1. Keys, queries and values are computed first, then logits and softmax weights (shifted by the
+   largest logit), then means, then the output. The variance of a LayerNorm is computed from the
+   differences from the mean. No number has a shorter format (bfloat16, TF32), and the softmax is
+   not rescaled during the sum (flash attention).
+2. Divisions, roots and exponentials have a relative error of at most 8u, plus η. SiLU, GELU and
+   soft caps of x have an error of at most 16u|x|, plus η. Cosine and sine of an angle a have an
+   error of at most 16u(1 + |a|), since the angle is computed, too.
 
-**Our own rounding.** Centres are computed in float64. By the same bounds with U = 2^-53 for u, a
-centre is off by at most (k+2)U Σ |a_i b_i|, and by underflows below 2^-1000. Radii are nonnegative
-sums, so that factors slightly above 1 (`_outward`) cover their rounding.
+**Rounding in this module.** Centres are computed in float64. By the same bounds with U = 2^-53 for
+u, a centre is off by at most (k+2)U Σ |a_i b_i|, plus underflows below 2^-1000. Radii are sums of
+nonnegative numbers, so a factor slightly above 1 (`_outward`) covers their rounding.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from attncert.constructions.network.arithmetic import BALLS, Arithmetic, factor
 from attncert.verify.outputs import exponential as e
 
 U = 2.0**-53
-FUNCTION, SMOOTH_FUNCTION = 8, 16  # errors of a function, and of SiLU and GELU, in units of u
-_BITS = 80  # of Arb's functions
+FUNCTION, SMOOTH_FUNCTION = 8, 16  # assumed errors of functions, of SiLU and GELU, in u
+_BITS = 80  # precision of Arb's functions
 
 
 @dataclass(frozen=True)
 class Format:
-    """Floating-point numbers of p bits, at least η (normal) and below `most` in absolute value.
-    Source: IEEE 754.
+    """A format of floating-point numbers with p bits. Normal numbers are at least η, and all
+    numbers are below `most`, in absolute value. Source: IEEE 754.
 
     >>> float(FORMATS["float32"].arithmetic.matrix(1, 1, [fmpq(1, 3)]).radius[0, 0, 0] * 2**24)
     0.3333333...
@@ -75,7 +75,7 @@ class Format:
 
     @property
     def arithmetic(self) -> Arithmetic:
-        """The operations of a block, rounded to this format."""
+        """The operations that blocks need, with results rounded to this format."""
         return Arithmetic(
             matrix=self._matrix,
             softmax=self._softmax,
@@ -95,25 +95,26 @@ class Format:
 
     @property
     def whole(self) -> float:
-        """The largest sum of integers without error."""
+        """Sums of integers up to this number are exact."""
         return float(2.0 ** min(self.p, 52))
 
     def gamma(self, k: int) -> float:
         return k * self.u / (1 - k * self.u) if k * self.u < 1 else np.inf
 
     def ball(self, centre: FloatArray, radius: FloatArray) -> Floats:
-        """Nothing is known about a number that may overflow."""
+        """The balls with these centres and radii. A number that may overflow gets an infinite
+        radius."""
         fits = np.abs(centre) + radius < self.most
         return Floats(centre, np.where(fits, radius, np.inf), self)
 
     def rounded(self, centre: FloatArray, radius: FloatArray, units: float = 1) -> Floats:
-        """Numbers in these balls, with an error of this many u, and one of η. The centre has an
-        error of U."""
+        """The numbers in these balls after a rounding error of `units` u plus η. The centres
+        themselves have a relative error of U."""
         error = units * self.u * (np.abs(centre) + radius) + self.eta
         return self.ball(centre, _outward(radius + U * np.abs(centre) + error))
 
     def stored(self, numbers: Sequence[Any], *shape: int) -> Floats:
-        """Rational numbers or balls of Arb in this format, as an array of this shape."""
+        """Rational numbers or Arb balls rounded to this format, as an array of this shape."""
         with ctx.workprec(_BITS):
             centre, radius = _around([arb(x) for x in numbers])
         if self.u:
@@ -128,7 +129,7 @@ class Format:
         return x if isinstance(x, Floats) else self.stored([x])
 
     def column(self, numbers: Sequence[Any]) -> Floats:
-        """The numbers stacked in a column, in two dimensions."""
+        """The numbers stacked into a column, an array of two dimensions."""
         if not any(isinstance(x, Floats) for x in numbers):
             return self.stored(numbers, len(numbers))
         some = [self.number(x) for x in numbers]
@@ -139,7 +140,7 @@ class Format:
         return made
 
     def _matrix(self, *of: Any) -> Floats:
-        """Made like FLINT's from a matrix, from rows, or from (rows, columns, entries)."""
+        """A matrix from a matrix, from rows, or from (rows, columns, entries), as in FLINT."""
         if isinstance(of[0], Floats):
             return of[0]
         if len(of) == 1:
@@ -150,8 +151,9 @@ class Format:
         return column.both(lambda x: x.reshape(rows, columns, *x.shape[1:]))
 
     def _scores(self, queries: Floats, keys: Floats, square: int, unit: str | None) -> Floats:
-        """The scale may multiply queries, keys or products, or its root both queries and keys: up
-        to four more roundings of each term. The other factors multiply an underflow."""
+        """The machine may multiply queries, keys or products by the scale, or both queries and keys
+        by its root. This adds up to four roundings to each term, and the other factors multiply an
+        underflow."""
         if square != 1:
             with ctx.workprec(_BITS):
                 scale = REAL.stored([arb(square).rsqrt()])
@@ -160,9 +162,9 @@ class Format:
 
     def _softmax(self, logits: Sequence[Any], unit: str | None) -> list[Floats]:
         """Let t be the centre of a largest logit, and τ the machine's shift minus t. All powers
-        have the common factor e^-τ, which cancels; it multiplies underflows. With e_j the
-        powers, S their sum and q the quotient of the centres, e_j / S is off by at most
-        (r_j + q r_S) / (S - r_S), where r are the radii."""
+        have the common factor e^-τ, which cancels, but it also multiplies underflows. Let e_j be
+        the powers, S their sum, q the quotient of their centres and r_j, r_S their radii. Then e_j
+        / S is off by at most (r_j + q r_S) / (S - r_S)."""
         x = self.column(logits)
         if unit == "ln 2":
             with ctx.workprec(_BITS):
@@ -194,7 +196,8 @@ class Format:
         return Floats(shares, np.where(known, slack, np.inf), self).numbers
 
     def _normalized(self, row: Sequence[Any], epsilon: fmpq) -> list[Floats]:
-        """Computed from the ball of the sum of squares, each between squares of bounds of |x|."""
+        """The row normalized. The sum of squares is enclosed by the squares of the bounds of each
+        |x|."""
         x, n = self.column(row), len(row)
         high = np.abs(x.centre) + x.radius
         most = np.sum(high**2, axis=0)
@@ -203,12 +206,11 @@ class Format:
         squares = self.ball((most + least) / 2, _outward((most - least) / 2 + error))
         square = squares / n + self.number(epsilon)
         scale = _increasing(lambda t: -1 / np.sqrt(t), square, 2)
-        scale = self.rounded(-scale.centre, scale.radius, 2 * FUNCTION)  # a root, and a division
+        scale = self.rounded(-scale.centre, scale.radius, 2 * FUNCTION)  # a root and a division
         return [number * scale for number in x.numbers]
 
     def _turn(self, angle: fmpq, unit: str) -> tuple[Floats, Floats]:
-        """A cosine has the error of the function and that of the angle, whose frequency is
-        computed."""
+        """Cosine and sine, with the error of the function and the error of the computed angle."""
         with ctx.workprec(_BITS):
             size = abs(arb(angle)) * (2 * arb.pi() if unit == "turn" else 1)
             error = arb(0, 2 * FUNCTION * self.u * (1 + size))
@@ -216,7 +218,7 @@ class Format:
         return replace(cosine, form=self), replace(sine, form=self)
 
     def _smooth(self, function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-        """The function as computed, with its error relative to |x|."""
+        """The function with the machine's error, which is relative to |x|."""
 
         def computed(x: Floats) -> Floats:
             made = function(x.real)
@@ -235,8 +237,8 @@ FORMATS = {
 
 @dataclass(frozen=True, eq=False)
 class Floats:
-    """Balls, as a number or a matrix like those of FLINT. The last dimension is that of the inputs,
-    and 1 if a number is the same for all; before it come rows and columns."""
+    """Balls, as a number or a matrix with FLINT's methods. Rows and columns come first. The last
+    dimension runs over the inputs; it is 1 if the number is the same for all inputs."""
 
     centre: FloatArray
     radius: FloatArray
@@ -264,17 +266,17 @@ class Floats:
         return self.both(lambda x: np.swapaxes(x, 0, 1))
 
     def both(self, function: Callable[[FloatArray], FloatArray]) -> Floats:
-        """The function of the arrays of centres and radii."""
+        """The result of applying a function to the arrays of centres and radii."""
         return Floats(function(self.centre), function(self.radius), self.form)
 
     @property
     def real(self) -> Floats:
-        """The same numbers, for operations without the machine's rounding."""
+        """The same numbers; operations on them are not rounded by the machine."""
         return replace(self, form=REAL)
 
     @property
     def whole(self) -> bool:
-        """Whether all of them are integers."""
+        """Whether all numbers are exact integers."""
         return not self.radius.any() and bool((self.centre == np.rint(self.centre)).all())
 
     def __add__(self, other: Any) -> Floats:
@@ -291,7 +293,7 @@ class Floats:
         return self + -self.form.number(other)
 
     def __mul__(self, other: Any) -> Floats:
-        """The product of matrices, or of numbers."""
+        """The product of two matrices or of two numbers."""
         y = self.form.number(other)
         if self.centre.ndim == y.centre.ndim == 3:
             return _product(self, y)
@@ -306,8 +308,8 @@ class Floats:
 
 
 def _product(a: Floats, b: Floats, scaled: int = 0) -> Floats:
-    """The product of matrices, with sums in every order. scaled: see `_scores`; a is divided by the
-    root of this number."""
+    """The product of matrices, for sums in any order. scaled: if not 0, `a` was divided by the root
+    of this number (see `_scores`)."""
     form, left, right = a.form, np.abs(a.centre), np.abs(b.centre)
     centre, size = _times(a.centre, b.centre), _times(left, right)
     if not scaled and a.whole and b.whole and bool((size <= form.whole).all()):
@@ -317,27 +319,27 @@ def _product(a: Floats, b: Floats, scaled: int = 0) -> Floats:
     if scaled:
         tiny *= 2 + scaled * ((left + a.radius).max() + (right + b.radius).max())
     error = (k + 2) * U * size + form.gamma(k) * (size + radius) + 4 * k * tiny
-    fits = max(1, scaled) * (size + radius + error) < form.most  # no partial sum is larger
+    fits = max(1, scaled) * (size + radius + error) < form.most  # a bound on partial sums
     return form.ball(centre, np.where(fits, _outward(radius + error), np.inf))
 
 
 def _times(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The products for all inputs of matrices, by BLAS if the second one is the same for all."""
+    """The products of matrices for all inputs, by BLAS if the second matrix is the same for all."""
     if b.shape[2] == 1:
         return np.asarray(np.matmul(b[:, :, 0].T, a))
     return np.asarray(np.einsum("ikt,kjt->ijt", a, b))
 
 
 def _bounds(x: Floats) -> tuple[FloatArray, FloatArray]:
-    """Numbers below and above those in the balls."""
+    """Lower and upper bounds of the numbers in the balls."""
     apart = x.radius + 3 * U * (np.abs(x.centre) + x.radius)
     apart = np.where(x.radius == 0, 0, apart)
     return x.centre - apart, x.centre + apart
 
 
 def _increasing(function: Callable[[FloatArray], FloatArray], x: Floats, units: float) -> Floats:
-    """An increasing function whose values have a relative error of this many U, between its values
-    at the bounds."""
+    """An increasing function, enclosed by its values at the bounds, which have a relative error of
+    `units` U."""
     low, high = map(function, _bounds(x))
     error = (units + 1) * U * np.maximum(np.abs(low), np.abs(high))
     return Floats((low + high) / 2, _outward((high - low) / 2 + error))
@@ -348,7 +350,7 @@ def _silu(x: Floats) -> Floats:
 
 
 def _gelu_tanh(x: Floats) -> Floats:
-    """(1 + tanh y) / 2 is the sigmoid of 2y."""
+    """Uses that (1 + tanh y) / 2 is the sigmoid of 2y."""
     with ctx.workprec(_BITS):
         root = REAL.stored([(8 / arb.pi()).sqrt()])
     y = (x + x * x * x * fmpq(44_715, 10**6)) * root
@@ -371,7 +373,7 @@ def _threshold(x: Floats) -> Floats:
 
 
 def _by_arb(function: Callable[[arb], arb], x: Floats) -> Floats:
-    """A function of the entries, computed once for each different ball."""
+    """A function of the entries, computed by Arb once for each distinct ball."""
     pairs, place = np.unique(x.centre + 1j * x.radius, return_inverse=True)
     with ctx.workprec(_BITS):
         few = REAL.stored([function(arb(z.real, z.imag)) for z in pairs.tolist()], len(pairs))
@@ -379,7 +381,7 @@ def _by_arb(function: Callable[[arb], arb], x: Floats) -> Floats:
 
 
 def _around(balls: Sequence[arb]) -> tuple[FloatArray, FloatArray]:
-    """Arb's balls as centres and radii; a number that float64 holds has the radius 0."""
+    """Arb balls as centres and radii. A number that float64 represents has radius 0."""
     centres = np.array([float(x.mid()) for x in balls], dtype=float)
     apart = [(x - arb(c)).abs_upper() for x, c in zip(balls, centres.tolist(), strict=True)]
     return centres, np.array([0.0 if r == 0 else _outward(float(r)) for r in apart], dtype=float)

@@ -1,13 +1,13 @@
-"""A network in the situations of a domain: is the output of the right next symbol the largest?
+"""Whether the output of the right next symbol is the largest in all situations of a domain.
 
-A *lead* is the output of the right symbol minus the largest other one. An open place of a situation
-holds the hull of its symbols, a box, and the lead is bounded from below: for many situations at
-once in float64 (batches.py), and in Arb if that decides nothing. If it is still open, and the input
-that the situation names has a lead above 0, the symbols of one place are halved, and so on: the
-halves cover the situation.
+A *lead* is the output of the right symbol minus the largest other output. An open place of a
+situation is enclosed in a box, the hull of its symbols, and the lead is bounded from below: in
+float64 for many situations at once (batches.py), then in Arb for those that float64 does not
+decide. If a situation is still open, but the input that it names has a lead above 0, the symbols of
+an open place are split in halves, repeatedly; together the halves cover the situation.
 
-The situations are cut into shards (verify/sharding), whose records do not depend on where they are
-computed.
+The situations are divided into shards (verify/sharding). The record of a shard does not depend on
+the machine that computes it.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
 from attncert.verify.outputs.within import balls, exact_outputs
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
-MOST_OPEN = 100  # undecided situations after which no more are tried
+MOST_OPEN = 100  # after this number of undecided situations, no more are tried
 _BATCH = 4096  # situations in a shard
-_HALVED, _ROUNDS = 3, 4  # places that are halved, and how often
-_MOST_BOXES = 1024  # boxes of one situation
+_HALVED, _ROUNDS = 3, 4  # how many places are halved, and how often
+_MOST_BOXES = 1024  # the most boxes of one situation
 _BITS = (128, 1024)
 
-Box = list[tuple[int, ...]]  # for each place the symbols that may be there
+Box = list[tuple[int, ...]]  # for each place, the symbols that may be there
 
 
 @dataclass(frozen=True)
 class Cases:
-    """A network in the situations of a domain, with `width` letters fixed (None: all).
+    """A network and the situations of a domain, with `width` letters fixed (None: all letters).
 
-    embedding, positions: those of the token sequences. Arithmetic: balls. Source: ours, above.
+    embedding, positions: from the token sequences. Arithmetic: balls. Source: ours, above.
     """
 
     domain: Transducer
@@ -60,8 +60,8 @@ class Cases:
 
     @classmethod
     def of(cls, domain: Transducer, width: int | None, network: Network, data: Dataset) -> Cases:
-        """Raises InputError if the data are not sequences of the domain's symbols, or have no label
-        for each."""
+        """Raises InputError if the data are not sequences of the domain's symbols, or do not have
+        one label for each symbol."""
         origin, most = data.origin, max(map(max, domain.symbols))
         if not isinstance(origin, Sequences):
             raise InputError("data", "token sequences, with the embedding of symbols", "others")
@@ -75,14 +75,14 @@ class Cases:
         return cls(domain, width, network, origin.embedding, origin.positions)
 
     def __reduce__(self) -> Any:
-        """Support for workers, since FLINT's matrices cannot be pickled."""
+        """Support for worker processes, since FLINT matrices cannot be pickled."""
         parts = self.domain, self.width, as_json(self.network), self.embedding, self.positions
         return _unpickled, parts
 
     @property
     def keys(self) -> dict[str, Any] | None:
-        """The keys of the domain in a certificate, with the states that can be reached in order;
-        None if the checker's hulls are wider than these (`_alone`)."""
+        """The keys of the domain in a certificate, with reachable states numbered in order; None if
+        the checker's hulls are wider than the hulls used here (`_alone`)."""
         if self._alone:
             return None
         domain = self.domain
@@ -107,7 +107,7 @@ class Cases:
 
     @property
     def shards(self) -> list[Shard]:
-        """All situations, place after place of the answer."""
+        """All situations, in the order of the places of the answer."""
         counts = (self.domain.count(i, self.width) for i in range(len(self.domain.letters)))
         plans = (Plan(str(i), 0, count, _BATCH) for i, count in enumerate(counts))
         return [shard for plan in plans for shard in plan.shards()]
@@ -116,7 +116,7 @@ class Cases:
         return list(self.domain.situations(int(shard.kind), self.width, shard.start, shard.stop))
 
     def fits(self, shard: Shard, record: Any) -> bool:
-        """Whether a record has the form of those that `judged` makes."""
+        """Whether a record has the form that `judged` returns."""
         if not isinstance(record, dict) or record.keys() != {"least", "halved", "wrong", "open"}:
             return False
         least, halved, wrong, open_ = record.values()
@@ -134,7 +134,7 @@ class Cases:
     # Bounds of leads.
 
     def lows(self, situations: Sequence[Situation]) -> FloatArray:
-        """Lower bounds of the leads, for all tokens that may be there."""
+        """Lower bounds of the leads, valid for all symbols at the open places."""
         place, symbols = situations[0].place, len(self._tables[0][0]) - 1
         chosen = np.full((len(situations), self.domain.prompt + place), symbols)
         for row, situation in zip(chosen, situations, strict=True):
@@ -146,11 +146,11 @@ class Cases:
         return leads(outputs(blocks, Balls(*parts)), last, right)
 
     def low(self, situation: Situation) -> arb:
-        """A lower bound of one lead, by Arb, with all blocks."""
+        """A lower bound of the lead in one situation, by Arb."""
         return self._low(self._box(situation), situation.right)
 
     def halved(self, situation: Situation) -> arb:
-        """The same bound, from halves of the symbols at the places on which leads depend most."""
+        """The same bound, computed with symbols halved at the places on which leads depend most."""
         places, found = self._places[situation.place] * _ROUNDS, list[arb]()
         boxes = [(self._box(situation), places)]
         for _ in range(_MOST_BOXES):
@@ -204,7 +204,7 @@ class Cases:
         return {}
 
     def lead(self, situation: Situation) -> tuple[arb, Word]:
-        """The smallest lead for the inputs that the situation names, and the input."""
+        """The smallest lead over the inputs that the situation names, with its input."""
         leads = [(self._lead_of(word, situation), word) for word in situation.words]
         return min(leads, key=lambda pair: pair[0].mid())
 
@@ -223,11 +223,11 @@ class Cases:
                 break
         return lead
 
-    # What is the same in all situations.
+    # Values that all situations share.
 
     @cached_property
     def _readout(self) -> tuple[Sequence[Block], FeedForward]:
-        """The network as blocks and a readout after them."""
+        """The network split into blocks and a final readout."""
         *blocks, last = self.network.blocks
         if isinstance(last, FeedForward) and last == readout(last.weights, last.bias):
             return blocks, last
@@ -247,8 +247,9 @@ class Cases:
 
     @cached_property
     def _alone(self) -> Normalization | None:
-        """The normalization of all vectors with which the network begins, in a group. Its result is
-        known for each symbol, and the hull of these is smaller than the result of a hull."""
+        """The normalization of all vectors at the start of a group, if the network begins so. Its
+        result is known for each symbol, and the hull of these results is smaller than the result of
+        a hull."""
         first = getattr(self._readout[0][0], "blocks", (None,))[0]
         known = isinstance(first, Normalization) and first.of == "all"
         return first if known else None
@@ -262,8 +263,8 @@ class Cases:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """For each place of the answer the open places whose first symbol alone gives the highest
-        bound, in one situation."""
+        """For each place of the answer, the open places that, fixed to their first symbol in one
+        situation, give the highest bounds."""
         found = []
         for place in range(len(self.domain.letters)):
             situation = next(self.domain.situations(place, self.width))
@@ -279,7 +280,7 @@ class Cases:
 
     @cached_property
     def _tables(self) -> list[Balls]:
-        """The vectors of all symbols at each place, and last the hull of those that may be
+        """The vectors of all symbols at each place, followed by the hull of the symbols that may be
         there."""
         with ctx.workprec(_BITS[0]):
             pairs = zip(self._vectors, self.domain.symbols, strict=True)
@@ -287,10 +288,11 @@ class Cases:
 
 
 def judged(shard: Shard, cases: Cases) -> Record:
-    """The situations of a shard, numbered from its start. least: the number and a lower bound of
-    the least lead, of those with leads above 0, or None. halved: whether places were halved. wrong:
-    the number of a situation with an input whose lead is at most 0, or None. open: the numbers of
-    those that are not decided, up to MOST_OPEN; no places are halved after the first of them."""
+    """Judge the situations of a shard, numbered from its start. least: the number of the situation
+    with the least lead above 0 and a lower bound of this lead, or None. halved: whether places were
+    halved. wrong: the number of a situation with an input whose lead is at most 0, or None. open:
+    the numbers of up to MOST_OPEN undecided situations; no places are halved after the first of
+    these."""
     some, open_, halved = cases.situations(shard), list[int](), False
     lows = cases.lows(some)
     for t in np.flatnonzero(~(lows > 0)).tolist():
@@ -312,14 +314,14 @@ def judged(shard: Shard, cases: Cases) -> Record:
 
 
 def least_of(numbers: Sequence[arb]) -> arb:
-    """A ball that holds the least of the numbers."""
+    """A ball that contains the least of the numbers."""
     if not all(x.is_finite() for x in numbers):
         return arb(0, "inf")
     return min(x.lower() for x in numbers).union(min(x.upper() for x in numbers))
 
 
 def _hull(vectors: arb_mat, symbols: tuple[int, ...]) -> list[arb]:
-    """Balls around the rows with these numbers."""
+    """Balls that contain the rows of these symbols."""
     rows = [[vectors[i, j] for j in range(vectors.ncols())] for i in symbols]
     return [reduce(arb.union, column) for column in zip(*rows, strict=True)]
 

@@ -5,12 +5,12 @@ features Z. For labels y = (y_1, ..., y_T) the readout is v_h = R_h y, and the o
 
     A_t(y) = Σ_h z_tʰ · (R_h y),   z_tʰ = Σ_i w_i E_i,   w_i = exp(ℓ_i) / Σ_j exp(ℓ_j),
 
-is a linear form in the symbols. A_t(y) = y_t as polynomials, for every t, says that this one choice
-of keys and queries memorizes *every* labelling. If z_tʰ = a_th/C_t and R = N/D over common
-denominators, the identity is compared as Σ_h a_th · (N_h y) = C_t D y_t, in ℤ[y_1, ..., y_T].
+is a linear form in the symbols. If A_t(y) = y_t as polynomials for every t, this one choice of keys
+and queries memorizes *every* labelling. If z_tʰ = a_th/C_t and R = N/D over common denominators,
+the identity is compared as Σ_h a_th · (N_h y) = C_t D y_t, in ℤ[y_1, ..., y_T].
 
 The same holds for labels in ℚ^m: column c of A is Σ_h z_tʰ · (column c of V_h), so with V = R Y it
-is the same form at y = (column c of Y), and one symbolic column stands for all of them. The second
+is the same form at y = (column c of Y), and one symbolic column covers all columns. The second
 check is that the layer is such an instance: value·output = R Y, entry by entry.
 
 The logits are the expressions log(2)·(E_i K Qᵀ e); SymPy simplifies exp(k log 2) to 2^k.
@@ -32,7 +32,7 @@ from attncert.constructions.numerals import short
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 
-WORK_LIMIT = 2 * 10**10  # word products, see `work`: about half a minute
+WORK_LIMIT = 2 * 10**10  # word products (see `work`): about half a minute
 
 _ID = ids.SYMBOLIC
 _STATEMENT = (
@@ -82,13 +82,13 @@ def symbolic(
 
 
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
-    """Estimated work of `symbolic`, in products of 64-bit words (10^9: about 1.5 seconds): for each
-    example and nonzero entry of R, the words of the example's cleared features, about Π_h S_h,
-    times those of R, and 3,000; and 400,000 for each exponential."""
+    """The estimated work of `symbolic`, in products of 64-bit words (10^9 take about 1.5 seconds):
+    for each example and nonzero entry of R, the words of the example's cleared features, about Π_h
+    S_h, times those of R, and 3,000; and 400,000 for each exponential."""
     exponentials = 400_000 * data.T * len(layer.heads) * data.longest
     try:
         ranges = [logit_ranges(head, data) for head in layer.heads]
-    except ValueError:  # a logit is not an integer, and `symbolic` ends at the exponentials
+    except ValueError:  # a logit is not an integer, so `symbolic` stops at the exponentials
         return exponentials
     numerators, unit = right_inverse.numer_denom()
     lengths = [int(x.bit_length()) for x in numerators.entries() if x]
@@ -125,8 +125,8 @@ def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
 
 
 def _softmax(coefficients: list[Any]) -> list[sympy.Expr]:
-    """exp(ℓ_i) / Σ exp(ℓ_j) for ℓ = log(2) k, after subtracting ℓ_1 from all (so that 2^k stays
-    short)."""
+    """exp(ℓ_i) / Σ exp(ℓ_j) for ℓ = log(2) k. ℓ_1 is first subtracted from all ℓ, so that 2^k stays
+    short."""
     first = coefficients[0]
     powers = [sympy.exp(sympy.log(2) * QQ.to_sympy(k - first)) for k in coefficients]
     total = sum(powers, sympy.S.Zero)

@@ -25,16 +25,17 @@ from attncert.verify.checker.claims import judge, with_prefixes
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level, timed
 
-# "within", or "margin" and perhaps "domain", of a certificate; empty: equality.
+# What `certificate` bounds: "within", or "margin" and perhaps "domain"; empty for equality.
 Bounds = Mapping[str, Any]
 
-RECOMPUTED = 10**7  # products of the checker's evaluation in pure Python (some seconds)
-_EXPONENTIAL, _ROOT = 200, 20  # products
-_LEAST = Decimal("1e-100")  # least certified bound: a smaller one takes too long in pure Python
+RECOMPUTED = 10**7  # the most products that the checker evaluates in pure Python (a few seconds)
+_EXPONENTIAL, _ROOT = 200, 20  # their cost, in products
+_LEAST = Decimal("1e-100")  # the least certified bound: smaller bounds take too long in pure Python
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
-    """T×m; None if they are irrational or too long. Raises InputError for shapes."""
+    """The exact outputs, T×m; None if they are irrational or too long. Raises InputError if shapes
+    do not agree."""
     try:
         outputs = network.outputs(data)
     except Inexact:
@@ -44,8 +45,8 @@ def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
 
 
 def balls(network: Network, data: Dataset) -> arb_mat:
-    """The outputs, T×m, at the working precision of FLINT's context. All are NaN if that precision
-    does not decide a tie or a sign. Raises InputError for shapes."""
+    """The outputs, T×m, at the working precision of FLINT's context; all NaN if this precision does
+    not decide a tie or a sign. Raises InputError if shapes do not agree."""
     try:
         outputs = network.enclosures(data, ctx.prec)
     except Inexact:
@@ -87,9 +88,9 @@ def certificate(
     margin: Fraction | None = None,
     domain: Mapping[str, Any] | None = None,
 ) -> Certificate:
-    """A certificate of the claim "network"; with a bound on errors "outputs-within", with one on
-    margins "nearest", and with the keys of a `domain` besides "generates". If earlier blocks
-    computed the data, the file holds the original data and all blocks. Raises TooLarge."""
+    """A certificate of the claim "network"; with a bound on errors, of "outputs-within"; with a
+    bound on margins, of "nearest" or, if a `domain` is given too, of "generates". If earlier blocks
+    computed the data, the file contains the original data and all blocks. Raises TooLarge."""
     claim, more = "network", dict[str, Any]()
     if within is not None:
         claim, more = "outputs-within", {"within": numeral(within)}
@@ -105,8 +106,8 @@ def certificate(
 def certified(
     data: Dataset, network: Network, *, exact: bool, bounds: Bounds, **provenance: Any
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """The claim that the checker accepts the certificate, if it is quick; and `certificate`, or
-    `uncertified` with the reason. exact: whether the outputs are rational."""
+    """The claim that the checker accepts the certificate, if the check is quick, and either
+    `certificate` or `uncertified` with the reason. exact: whether the outputs are rational."""
     if bounds.get("margin", _LEAST) < _LEAST:
         return [], {"uncertified": f"the checker takes too long for margins below {_LEAST}"}
     try:
@@ -127,8 +128,8 @@ def certified(
 
 
 def products(network: Network, data: Dataset) -> int:
-    """The approximate number of products in the checker's evaluation; an exponential, and a
-    SiLU or GELU, counts as 200."""
+    """The approximate number of products in the checker's evaluation. An exponential, SiLU or GELU
+    counts as 200."""
     T, tokens, total = data.T, data.n if data.shared else data.T * data.n, 0
     for block in network.leaves:
         attends, every = isinstance(block, Attention), block.of == "all"
@@ -145,7 +146,8 @@ def products(network: Network, data: Dataset) -> int:
 
 
 def situations_of(domain: Mapping[str, Any]) -> int:
-    """At least the number of situations of a domain, given by its keys in a certificate."""
+    """An upper bound on the number of situations of a domain, given by its keys in a
+    certificate."""
     letters, width = domain["letters"], domain["width"] or len(domain["letters"])
     states = len({state for state, *_ in domain["step"]})
     ends = range(1, len(letters) + 1)
@@ -162,7 +164,7 @@ def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "the bounds are equivalent"
     try:
         sentence = judge(with_prefixes(body, limits), limits)
-        if limits.long and body["claim"] != "network":  # long numbers may be in balls
+        if limits.long and body["claim"] != "network":  # long numbers may be balls
             level = Level.ENCLOSED
     except Rejected as rejection:
         status, reason = rejection.args

@@ -1,4 +1,4 @@
-"""`prove` for the construction of a network: data -> network -> claims -> trace -> certificate."""
+"""`prove` for constructions of networks: data -> network -> claims -> trace -> certificate."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _CHANGES = {
 
 
 def concluded(question: Prove, construction: Construction, known: Judged) -> Proof:
-    """The proof from the outputs of the finished network, or from the hypothesis that prevented its
-    construction. Raises InputError for options of layers, and for data without labels.
+    """The proof about the outputs of the finished network, or the refusal if a hypothesis prevented
+    its construction. Raises InputError for options of layers, and for data without labels.
     """
     data = known.data
     if known.views is None:
@@ -48,7 +48,7 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
         refused = claims.refusal(data, construction.heading, known.failure, known.claims)
         return _concluded(question, data, construction, refused)
     _require_no_option_of_layers(question, construction)
-    _ = data.labels  # raises InputError if there are none
+    _ = data.labels  # raises InputError if there are no labels
     outcome, exact, bounds = all_concluded(construction.claims, known.views)
     network, built = known.views.network, known.built
     said = [*known.claims, *idle(known.views), *outcome]
@@ -58,12 +58,12 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
 def given_network(
     network: Network, data: Dataset, question: LayerQuestion, reading: Claim | None = None
 ) -> Proof:
-    """A network from a file, on data: `attncert layer` for networks that are not one layer.
-    reading: how it was read from a model of another library.
+    """Judge a network from a file on data: `attncert layer` for networks that are not one layer.
+    reading: the claim that it was read correctly from a model of another library.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
     certificate shows equality, the least margin, or the largest error. Raises InputError for
-    options that are about one layer, and if shapes do not fit.
+    options of single layers, and if shapes do not agree.
     """
     _require_network_options(question)
     bound = question.tolerance
@@ -78,7 +78,7 @@ def given_network(
     if refused := unread(reading):
         return _concluded(question, data, construction, resting(refused, reading))
     known, exact, bounds = limited(network, data, limit, exact_outputs(network, data))
-    from attncert.verify.newton.ranks import ranks  # loads SciPy
+    from attncert.verify.newton.ranks import ranks  # imports SciPy
 
     known = [*idle(Views(data, network, network)), *ranks(data, network), *known]
     if question.computed_in:
@@ -88,8 +88,8 @@ def given_network(
 
 
 def unread(reading: Claim | None) -> list[Claim]:
-    """The claims without a verdict on labels, if the layer as read does not reproduce the recorded
-    outputs."""
+    """If the layer as read does not reproduce the recorded outputs, the claim that leaves the
+    labels unjudged; else no claim."""
     if reading is None or reading.level.holds:
         return []
     reason = {"reason": f"{reading.statement} So the labels were not judged."}
@@ -98,7 +98,7 @@ def unread(reading: Claim | None) -> list[Claim]:
 
 
 def resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
-    """The claim that the layer was read correctly, then these claims, which rest on it if it
+    """The claim `reading`, if there is one, followed by these claims, which rest on it if it
     holds."""
     if reading is None:
         return tuple(claims)
@@ -116,8 +116,8 @@ def _concluded(
     exact: bool = True,
     bounds: Bounds = MappingProxyType({}),
 ) -> Proof:
-    """known: the claims, of which the last is the conclusion. If that holds, it is certified and
-    rests on the verdict of the checker. exact, bounds: passed to `certified`."""
+    """The proof with these claims, of which the last is the conclusion. If it holds, it is
+    certified and then also rests on the checker's verdict. exact, bounds: passed to `certified`."""
     *known, conclusion = known
     file = dict[str, Any]()
     if network is not None:
@@ -145,7 +145,7 @@ def _concluded(
 
 
 def _require_no_option_of_layers(question: Prove, construction: Construction) -> None:
-    """Raises InputError for options about the rank of a layer."""
+    """Raises InputError for options that concern the rank of a layer."""
     for option in ("value_width", "data_file"):
         if setting := getattr(question, option):
             raise InputError(option, f"left out with construction {construction.name}", setting)

@@ -1,8 +1,8 @@
-"""`prove` on one page: data -> construction -> claims -> trace -> certificate.
+"""`prove` in one file: data -> construction -> claims -> trace -> certificate.
 
-The values of a layer are solved for. Each stage (verify/prove/stages.py) returns the claims that
-it can make, and the trace joins them; it must obey the rules of verify/claims/rules.py. The outputs
-of a network are judged in verify/prove/networks.py.
+This is the proof for a layer, whose values are solved for. Each stage (verify/prove/stages.py)
+returns the claims that it can make. The trace connects them and must obey the rules of
+verify/claims/rules.py. Networks are judged in verify/prove/networks.py.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from attncert.verify.statements.goals import Exact
 from attncert.verify.statements.judged import Judged, judged
 from attncert.verify.statements.steps import conclusions
 
-LARGE = 2**29  # T·n·d, the work of one head, from which several threads pay for its products
+LARGE = 2**29  # if T·n·d, the work of one head, is larger, several threads are faster
 
 
 @answers(Prove, data=Dataset)
 def prove(data: Dataset, question: Prove | None = None, progress: StageProgress = silent) -> Proof:
-    """Build the weights of a proof, check every step, and return what is known.
+    """Build the weights of a construction, check every step of its proof, and return the result.
 
     A false hypothesis or claim raises no error: it is returned as a claim with its witness.
-    progress: called as progress(stage, done, of); `attncert.Stages` shows bars. Raises InputError
-    for invalid arguments, and for data without labels unless the claim is full-rank.
+    progress: a callback progress(stage, done, of); `attncert.Stages` shows progress bars. Raises
+    InputError for invalid arguments, and for data without labels unless the claim is full-rank.
 
     data: contexts (T, n, d), queries (T, d), labels (T, m). Arithmetic: exact over ℚ, or modulo a
-    prime if that proves the same over ℚ; each claim names its own. Source: paper, Theorem 1, with
-    its steps numbered as in docs/audit-of-theorem-1.md; other constructions name theirs.
+    prime if that proves the same over ℚ; each claim names its arithmetic. Source: paper, Theorem 1,
+    with its steps numbered as in docs/audit-of-theorem-1.md; other constructions name theirs.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -70,8 +70,8 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
 
 
 def proved(run: Run) -> Proof:
-    """The proof of a run. Raises InputError for errors in a third party's code, and if the rank
-    check would not fit in memory."""
+    """The proof of a run. Raises InputError for errors in third-party code, and if the rank check
+    would not fit in memory."""
     with _threads(run):
         if run.data.T**2 >= conclusions.BLOCKS_FROM:
             require_memory(run.data.T, run.data.T, DEFAULT_MEMORY)
@@ -82,7 +82,7 @@ def proved(run: Run) -> Proof:
 
 
 def _subject(data: Dataset, question: Prove) -> Dataset:
-    """The data that the question is about, with a first block applied."""
+    """The data that the question is about, after a first block if the question names one."""
     chosen: Dataset = question.of(data)
     if question.round and chosen.origin.inputs is not None:
         must = "left out for token sequences, whose embedding can be rounded"
@@ -91,7 +91,8 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:
-    """One BLAS thread if products are small: several would wait for each other."""
+    """Use one BLAS thread if products are small, since several threads would wait for each
+    other."""
     data = run.data
     large = data.T * data.n * data.d >= LARGE
     return nullcontext() if large else threadpool_limits(1, "blas")

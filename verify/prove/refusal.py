@@ -1,12 +1,13 @@
-"""The answer if no weights were built. Its claims answer three questions:
+"""The answer if no weights were built. The claims answer three questions:
 
-- How many of the examples can the construction place? The size of the largest part that meets A2
-  and the partition condition.
+- How many of the examples can the construction place? This is the size of the largest part that
+  meets A2 and the partition condition.
 - Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
   choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys
-  and queries for all labels. If they do not, random weights may show it.
-- Can any weights output the *given* labels? Weights that depend on them can do more: only relations
-  between rows, and labels of too large a rank, exclude these.
+  and queries for all labels. If they do not exclude it, random weights may show that it is
+  possible.
+- Can any weights output the *given* labels? Weights that depend on the labels can do more: only
+  relations between rows, or labels of too large a rank, exclude them.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.statements.known import capacity
 from attncert.verify.statements.steps import conclusions
 
-MOST_PLACED = 2000  # examples up to which the largest part is computed
+MOST_PLACED = 2000  # the largest part is computed for at most this number of examples
 
 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
-    """The answer if nothing could be built: the hypothesis that fails, with a new witness."""
+    """The answer if nothing could be built. The hypothesis that fails gets a new witness."""
     data, r = run.data, run.r
     fewest = heads_to_place(data.T, r) if run.theorem.r else None
     heads = run.question.heads or fewest or 1
@@ -49,7 +50,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
-    named = ids.hypothesis(failure.hypothesis)  # there is no such claim if the builder gave up
+    named = ids.hypothesis(failure.hypothesis)  # no such claim exists if the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
     if "partition" in run.construction.hypotheses:
         run.progress("what can be placed", 0, 1)
@@ -72,10 +73,11 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
 
 
 def _placed(run: Run) -> list[Claim]:
-    """Claims about the largest part of the examples that groups of r, r - 1, r - 1, ... can hold.
+    """Claims about the largest part of the examples that fits into groups of r, r - 1, r - 1, ...
+    examples.
 
-    Their ids begin with "placed.". There are none if examples are too many, if contexts
-    differ in length, or if n > d.
+    Their ids begin with "placed.". There are no such claims if there are too many examples, if
+    contexts differ in length, or if n > d.
     """
     data, r, question = run.data, run.r, run.question
     if data.T > MOST_PLACED or data.ragged or data.n > data.d:
@@ -93,10 +95,10 @@ def _placed(run: Run) -> list[Claim]:
 def conclusion(
     run: Run, failure: HypothesisFails, failing: Sequence[ClaimId], all_limits: Sequence[Claim]
 ) -> list[Claim]:
-    """A claim about the given labels if some weights are excluded, then the conclusion.
+    """A claim about the given labels, if some weights are excluded, and the conclusion.
 
-    failing: hypotheses that do not hold; all_limits: the claims about all weights. Under --claim
-    interpolation only limits for the given labels refute the conclusion.
+    failing: hypotheses that do not hold. all_limits: the claims about all weights. With --claim
+    interpolation, only limits for the given labels refute the conclusion.
     """
     data, question = run.data, run.question
     universal = [claim for claim in all_limits if claim.excludes(About.UNIVERSAL)]

@@ -1,4 +1,4 @@
-"""One run of `prove`: the question, the data and the construction."""
+"""One run of `prove`: a question, data and a construction."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ class Run(Task):
         construction: Construction,
         progress: StageProgress = silent,
     ) -> Run:
-        """The run that answers `question` about these data by this construction.
-
-        Raises InputError for missing labels, and for options that the construction does not take.
+        """The run that answers `question` about these data with this construction. Raises
+        InputError for missing labels, and for options that the construction does not take.
         """
         _require_options(question, construction, data)
         if not question.unlabelled:
-            _ = data.labels  # raises InputError if there are none
+            _ = data.labels  # raises InputError if there are no labels
         if ":" not in question.construction:
             question = replace(question, construction=construction.name)
         theorem = construction.layer or LayerTheorem()
@@ -74,7 +73,7 @@ class Run(Task):
 
     @property
     def narrow(self) -> bool:
-        """Whether d_v < m, so that the answer rests on the columns that the values pick."""
+        """Whether d_v < m. The answer then rests on the columns that the values pick."""
         return self.value_width < self.data.m
 
     def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
@@ -97,8 +96,8 @@ class Run(Task):
 
 
 def _require_options(question: Prove, construction: Construction, data: Dataset) -> None:
-    """Raises InputError for options that the construction does not take. If it has a fixed width of
-    heads, that width may be given."""
+    """Raises InputError for options that the construction does not take. A fixed head width may be
+    given as an option."""
     if question.dask and not any(getattr(x, "of_domain", False) for x in construction.claims):
         must = f"left out with construction {construction.name}, without a claim about a domain"
         raise InputError("dask", must, question.dask)

@@ -1,4 +1,5 @@
-"""The stages of `prove`, in order. Each `check_…` returns the claims that it can make, timed."""
+"""The stages of `prove`, in order. Each function `check_…` returns the claims that it can make,
+with their times."""
 
 from __future__ import annotations
 
@@ -39,20 +40,20 @@ from attncert.verify.saturation import claims as saturation_claims
 from attncert.verify.statements.judged import Judged
 from attncert.verify.statements.steps import conclusions, narrow
 
-# Work of the exact readout, bits²·T. Up to these limits solving takes less time than checking the
-# solution over ℚ and writing it (benchmarks/digits.py). A certificate has 32 MB at 10^13 (385
-# digits); at 5·10^14 (769) the checker cannot read it, and the answer is the rank.
+# Limits on the work of the exact readout, bits²·T. Within them, solving takes less time than
+# checking the solution over ℚ and writing it (benchmarks/digits.py). A certificate has 32 MB at
+# 10^13 (385 digits); at 5·10^14 (769) the checker cannot read it, and the answer is the rank.
 SOLVE_WORK = 10**13
-ASKED_WORK = 10**15  # the limit if interpolation was requested
-READOUT_BITS = 2**33  # bits of the whole system (T rows of `bits`): 1 GiB, even if requested
-INVERSE_WORK = 2 * 10**12  # the limit for all T right-hand sides at once (symbolic labels)
+ASKED_WORK = 10**15  # if interpolation was requested
+READOUT_BITS = 2**33  # bits of the whole system (T rows of `bits`), even if it was requested: 1 GiB
+INVERSE_WORK = 2 * 10**12  # for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The claims about the finished layer, with its readout if there is one, and its certificate if
-    the checker can read one."""
+    """The finished layer (with its readout, if one was computed), the claims about it, and a
+    certificate if the checker can read it."""
 
     kind: Kind
     layer: Layer
@@ -61,7 +62,8 @@ class Outcome:
 
 
 def require_values(run: Run, statements: Judged) -> BuiltLayer:
-    """The weights. Raises HypothesisFails if there are none, or values are too narrow for them."""
+    """The weights that were built. Raises HypothesisFails if there are none, or if the values are
+    too narrow for them."""
     if statements.placed is None:
         assert statements.failure is not None
         raise statements.failure
@@ -75,7 +77,7 @@ def check_premises(run: Run, built: BuiltLayer, earlier: list[Claim]) -> list[Cl
     claims = []
     if method.theorem:
         named = {ids.TOKEN_COUNTS, ids.VALUE_WIDTH, *map(ids.hypothesis, method.hypotheses)}
-        if ids.A1 in named:  # the theorem assumes it; the partition condition is what is used
+        if ids.A1 in named:  # the theorem assumes A1; the proof uses the partition condition
             named.discard(ids.PARTITION)
         premises = [claim for claim in earlier if claim.id in named]
         claims.append(conclusions.theorem_applies(method.theorem, premises, method.source))
@@ -84,7 +86,7 @@ def check_premises(run: Run, built: BuiltLayer, earlier: list[Claim]) -> list[Cl
 
 
 def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
-    """Saturation on demand, if the question asks for it, at the least c."""
+    """Saturation at the least c, if the question asks for it."""
     target = run.request.saturation
     if target is None:
         return []
@@ -94,7 +96,7 @@ def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
 
 
 def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
-    """rank Z = T at finite weights, and the reduction by which that is enough."""
+    """The claim rank Z = T at finite weights, and the reduction by which this suffices."""
     run.progress("rank", 0, run.data.T)
     progress = partial(run.progress, "rank")
     device = run.question.device
@@ -106,8 +108,8 @@ def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
 
 
 def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
-    """Why the answer is a rank and no readout is computed; "" if one is. bits: the length of its
-    numbers."""
+    """Why the answer is a rank and no readout is computed; "" if a readout is computed. bits: the
+    length of its numbers."""
     data, work = run.data, bits * bits * run.data.T
     if run.question.claim == "full-rank":
         return "as asked"
@@ -130,7 +132,8 @@ def _fits(bits: int, T: int) -> bool:
 
 
 def _above_limits(check_seconds: float, mib: float) -> str:
-    """The cost of checking a certificate, and the options for it; "" within the default limits."""
+    """The cost of checking a certificate, if it exceeds the default limits, with the options that
+    raise them; else ""."""
     if check_seconds <= LIMIT_SECONDS and mib <= LIMIT_MIB:
         return ""
     return (
@@ -145,7 +148,8 @@ def _brief(x: float) -> str:
 
 
 def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
-    """The outcome of steps 9 and 10, or the rank. prime: a prime modulo which the rank is T."""
+    """The outcome of steps 9 and 10, or of the rank alone. prime: a prime modulo which the rank is
+    T."""
     data, bits = run.data, predicted_bits(built, run.data)
     if why := _rank_reason(run, built, bits):
         return _by_rank(run, built, bits, prime, why)
@@ -175,8 +179,8 @@ def _by_rank(run: Run, built: BuiltLayer, bits: int, prime: int, why: str) -> Ou
 def _certified(
     run: Run, built: BuiltLayer, layer: Layer, prime: int | None = None
 ) -> tuple[Certificate | None, str]:
-    """The certificate of this layer (of its rank, if `prime` is given); or None, and why the
-    checker could not read it."""
+    """A certificate of this layer (of its rank, if `prime` is given), or None and why the checker
+    could not read it."""
     try:
         file = data_file(run.data, run.question.data_file)
         return certificate(
@@ -195,12 +199,12 @@ def _certified(
 
 
 def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, bits: int) -> list[Claim]:
-    """The equality of outputs and labels, by every route that is affordable."""
+    """Claims that outputs and labels are equal, one for each affordable route."""
     data = run.data
     run.progress("interpolation", 0, 3)
     routes = [timed(partial(rational, data, layer))]
     if (bits * data.T) ** 2 <= INVERSE_WORK:
-        from attncert.verify.outputs import symbolic  # loads SymPy
+        from attncert.verify.outputs import symbolic  # imports SymPy
 
         inverse = right_inverse(built, data)
         if symbolic.work(data, layer, inverse) <= symbolic.WORK_LIMIT:
@@ -213,7 +217,7 @@ def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, bits: int) ->
 
 
 def proof_of(run: Run, built: BuiltLayer, outcome: Outcome, claims: list[Claim]) -> Proof:
-    """The proof: the trace, the heads in numbers, and the certificate if the answer holds."""
+    """The proof: the trace, the numbers of each head, and the certificate if the answer holds."""
     data = run.data
     run.progress("figures", 0, 1)
     question = run.question

@@ -1,4 +1,4 @@
-"""Figures for each head, for the report's tables and plots; they are not evidence."""
+"""Figures about each head for the tables and plots of a report; they are not evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attncert.verify.statements.steps import heads
 
 
 def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...]:
-    """One record for each head that places a group, from the layer's own logits."""
+    """A record for each head that places a group, computed from the layer's logits."""
     out = []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logit_table(weights, data)
@@ -32,7 +32,8 @@ def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...
 
 
 def _rate(data: Dataset, head: SteeringHead) -> int | None:
-    """The least lead of a row L_s in what c multiplies, over the earlier examples."""
+    """The least lead of a row L_s in the term that c multiplies, over the earlier examples; None if
+    it is not a whole number above 0."""
     if head.selector is None or head.c is None:
         return None
     gaps = leads(heads.lead(data, head), head.targets)

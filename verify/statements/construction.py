@@ -53,10 +53,10 @@ class Request:
 class LayerTheorem:
     """The theorem behind a construction of one layer. The values of the layer are solved for.
 
-    r: in LaTeX, the r of the number H(r-1)+1 of examples that it places, if known; strength: r for
-    n tokens and heads of width d_h. follows: further claims about the finished weights. owes: for
-    `attack`, whether the theorem places these data with enough heads, decided without the builder's
-    code."""
+    r: the r in H(r-1)+1, the number of examples that the theorem places, in LaTeX; None if that
+    number is unknown. strength: gives r for n tokens and head width d_h. follows: further claims
+    about the finished weights. owes: for `attack`, whether the theorem covers these data if there
+    are enough heads, decided without the builder's code."""
 
     r: str | None = None
     strength: Callable[[int, int], int] = lambda n, head_width: n

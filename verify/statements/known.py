@@ -21,8 +21,8 @@ from attncert.verify.statements.statements import Hypothesis
 
 @dataclass(frozen=True, kw_only=True)
 class Known(Hypothesis):
-    """A hypothesis that a function of the toolkit decides, from the data alone or from the groups
-    of what was built."""
+    """A hypothesis that the toolkit decides itself, from the data alone or from the groups of a
+    layer."""
 
     claims: Callable[[Task], Iterable[Claim]] = lambda task: ()
     of_groups: Callable[[Task, BuiltLayer], Iterable[Claim]] = lambda task, built: ()

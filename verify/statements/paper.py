@@ -81,8 +81,9 @@ def _weights(at: View, head: PaperHead, number: int) -> Relations:
 
 
 def _saturation(at: View, head: PaperHead, number: int) -> Relations:
-    """Steps 6 and 8: every earlier s attends to L_s, with 1 - p ≤ (n-1)·2^-B: the layer's own
-    logits lead there by B bits or more, so each other weight is at most 2^-B of the target's."""
+    """Steps 6 and 8: every earlier s attends to L_s with 1 - p ≤ (n-1)·2^-B. The layer's logit at
+    L_s exceeds all others by B bits or more, so each other weight is at most 2^-B times that of
+    L_s."""
     limit, rows = leads(lead(at.data, head), head.targets), logits(at, number)[list(head.earlier)]
     bits = min(leads(rows, head.targets), default=None)
     yield limit, ">", 0, head.earlier

@@ -80,8 +80,9 @@ def foreign(method: Construction) -> bool:
 
 @contextmanager
 def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
-    """A context for code of a construction. If third-party code changes the data, or raises an
-    error other than HypothesisFails, an InputError names construction, part and line."""
+    """A context manager for the code of a construction. If third-party code changes the data or
+    raises an error other than HypothesisFails, an InputError names the construction, part and
+    line."""
     before = data.hashed() if foreign(method) else ""
     try:
         try:

@@ -83,8 +83,8 @@ def _weights(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
-    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: s attends to it as c grows. At this c it need
-    not lead yet; the recorded gap, which may be negative, is still checked."""
+    """L_s is the row where (v0·e_s)·E⁽ˢ⁾u is largest: as c grows, s attends to it. At this c its
+    logit need not be the largest; the recorded gap, which may be negative, is still checked."""
     yield leads(lead(at.data, head), head.targets), ">", 0, head.earlier
     least = min(leads(logits(at, number)[list(head.earlier)], head.targets), default=None)
     yield from shared.least_lead(head, least)

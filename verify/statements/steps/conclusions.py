@@ -132,8 +132,8 @@ def interpolates(
     *,
     narrow: bool = False,
 ) -> list[Claim]:
-    """The answer if an exact readout was computed; it rests on the exact routes that ran, and one
-    that *refutes* the equality refutes it. above: the limits that the certificate's check exceeds.
+    """The answer if an exact readout was computed. It rests on the exact routes that ran; if one of
+    them *refutes* the equality, the answer is refuted. above: the limits that the check exceeds.
     """
     against = [c for c in routes if c.level is Level.REFUTED]
     names = ", ".join(c.id.removeprefix("interpolation.") for c in routes)
