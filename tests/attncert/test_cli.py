@@ -66,7 +66,7 @@ def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -
     environment = os.environ | {"PYTHONHASHSEED": "4711", "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # an encoding may lack it
+    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # an ASCII terminal lacks it
     names = {p.relative_to(proved) for p in proved.rglob("*") if p.is_file()}
     assert len(names) >= 8
     assert names == {p.relative_to(again) for p in again.rglob("*") if p.is_file()}
@@ -179,7 +179,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = (
         "import os, signal, sys, threading, attncert\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # after & a shell ignores it
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell ignores it for &
         "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Timer(1.0, interrupt).start()\n"
         f"words = ['prove', 'digits', '--examples', '400', '--out', {str(out)!r}]\n"

@@ -86,7 +86,7 @@ def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
 
 
 def test_every_option_of_every_command_is_tried() -> None:
-    """`embed` writes no report."""
+    """`embed` is left out, since it writes no report."""
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     tried = {case.split()[0]: set[str]() for case in CASES}
     for case in CASES:

@@ -49,7 +49,7 @@ def test_relu_units_stand_between_layers(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_a_law_that_is_not_reached_is_undecided() -> None:
-    """The bound for a shared context leaves out ReLU blocks, so that here it is too large."""
+    """The bound for a shared context ignores ReLU blocks, so here it is too large."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)
     answer = capacity(data, Capacity(layers=2, heads=1, feed_forward=2))
     assert isinstance(answer, DepthCapacity)
@@ -72,7 +72,7 @@ def test_more_labels_than_two_layers_have() -> None:
 
 
 def test_two_layers_fit_what_one_does_not(tmp_path: Path, shell: Shell) -> None:
-    """One layer of 2 heads has at most 22 labels, and these are 30."""
+    """There are 30 labels; one layer of 2 heads outputs at most 22."""
     data = random(T=30, n=4, d=4, seed=2)
     assert fit(data, Fit(heads=2)).standing.value == "undecided"
     answer = fit(data, Fit(heads=2, layers=2))

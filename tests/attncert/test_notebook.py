@@ -81,7 +81,7 @@ def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:
 def test_a_notebook_shows_the_verdict(proof: Proof) -> None:
     shown = proof._repr_markdown_()
     assert shown.startswith("> **Proved.** The layer outputs exactly the label")
-    assert "$`" not in shown  # GitHub's form, which Jupyter does not read
+    assert "$`" not in shown  # GitHub's form of mathematics, which Jupyter does not read
     assert "Refuted" in prove(DATA, Prove(heads=1))._repr_markdown_()
 
 
@@ -114,7 +114,7 @@ def trained(name: str) -> str:
 
 @pytest.mark.parametrize("command", ASKED)
 def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
-    """Every sentence and at least one picture; for compare, the table too."""
+    """They show every sentence and at least one picture, and for compare the table too."""
     answer = ASKED[command]()
     said = report(answer).sentences
     assert str(answer).splitlines() == list(said)
@@ -128,7 +128,7 @@ def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
 
 
 def test_exact_weights_in_sympy_output_the_labels(proof: Proof) -> None:
-    """The layer evaluated from these matrices alone, by SymPy: exp(k log 2) is 2^k."""
+    """SymPy evaluates the layer from these matrices alone: exp(k log 2) is 2^k."""
     assert proof.layer is not None
     weights = proof.layer.to_sympy()
     context, d_v = sympy.Matrix(CONTEXT), proof.layer.value_width

@@ -59,7 +59,7 @@ def test_full_rank_wherever_the_theorem_has_room(data: Dataset, width: int) -> N
 
 
 def test_weights_grow_when_small_ones_fail() -> None:
-    """Unit rows in 5 of 40 columns: sparse draws give them equal logits."""
+    """The rows are unit vectors in 5 of 40 columns, so sparse draws give them equal logits."""
     contexts = np.zeros((1, 5, 40), dtype=np.int64)
     contexts[0, :, :5] = np.eye(5)
     data = Dataset.of(contexts, generators.family(9, 5, 40, seed=1).queries, np.arange(9))

@@ -188,7 +188,7 @@ def test_transformer_lens(tmp_path: Path) -> None:
 
 
 def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
-    """Wide heads, values of width one, logits divided by the root of the model's width."""
+    """It has wide heads, values of width one, and logits divided by the root of its width."""
     H, wide, m = 3, 4, 5
     Wq, Wk = RNG.normal(size=(2, H, D, wide))
     Wv, Wo = RNG.normal(size=(H, D, 1)), RNG.normal(size=(H, m))

@@ -114,7 +114,7 @@ class Attention(Module):
 
 
 class Fused(Module):
-    """A module like nanoGPT's: causal inside, and no attribute says so."""
+    """A module like nanoGPT's, which is causal inside without an attribute that says so."""
 
     num_heads = HEADS
 
@@ -179,7 +179,7 @@ def test_a_module_of_no_listed_type_is_read_where_that_is_asked_for() -> None:
 
 
 class Odd(Attention):
-    """Runs its projections on these inputs, by position or by name, in this order."""
+    """A module that runs its projections on these inputs, by position or name, in this order."""
 
     def __init__(self, *runs: tuple[str, Any], **named: Any) -> None:
         super().__init__()

@@ -37,7 +37,7 @@ FILES = {
 }
 PAGES = ("index", "check", "reference", "docs/tightness", "docs/architecture", "docs/commands")
 PAGES += ("docs/gallery/digits-paper/report",)
-SECONDS = 120_000  # at most, for Python in the page: milliseconds
+SECONDS = 120_000  # the most milliseconds for Python in the page
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -46,7 +46,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    """Built without a warning, and served."""
+    """The site, built without a warning, and served."""
     tools = importlib.util.find_spec("material") and importlib.util.find_spec("mkdocstrings")
     there = bool(tools and shutil.which("npm"))
     require("site", there, "npm, or the extra 'docs', is missing")

@@ -92,7 +92,7 @@ def degenerate(seed: int) -> Dataset:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_enough_heads_reach_what_the_relations_leave(seed: int) -> None:
-    """docs/tightness.md, theorem 6, and docs/width-one.md, theorem 3."""
+    """This is theorem 6 of docs/tightness.md, with theorem 3 of docs/width-one.md."""
     data = degenerate(seed)
     most = data.T - len(row_relations(data))
     assert best_rank(data, data.T, most, width=1).rank == most

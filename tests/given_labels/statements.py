@@ -229,7 +229,7 @@ def shared_pairs_case(rng: random.Random) -> Outcome:
 
 
 def placed(queries: list[list[int]], p: int, k: int) -> bool:
-    """Can p independent sets of at most k hold all? (Rado, truncated)"""
+    """Whether p independent sets of at most k hold all queries (Rado, truncated)."""
     return all(
         p * min(k, rank([queries[t] for t in S])) >= len(S) for S in subsets(len(queries)) if S
     )
@@ -350,7 +350,7 @@ def labelling_case(rng: random.Random) -> Outcome:
 def _out_of_reach(
     rng: random.Random, examples: list[Example], H: int, witness: Mapping[str, Any]
 ) -> bool:
-    """A relation holds at weights drawn here, and the rank of J stays below T."""
+    """Whether the relation holds at weights drawn here, and the rank of J stays below T."""
     d, T = len(examples[0][1]), len(examples)
     relation = witness.get("relation")
     for _ in range(3):

@@ -34,7 +34,7 @@ from attncert.verify.rank.whole_layer.sizes import elimination_bytes, widths
 
 pytestmark = pytest.mark.gpu
 P = PRIMES_FLOAT64[0]
-# T, n, d, H, contexts shared: one block of rows and three; a rank below T; one of one column
+# T, n, d, H, contexts shared: one block of rows, three, a rank below T, and a single column
 LAYERS = [
     (41, 6, 20, 8, True), (41, 6, 20, 8, False), (300, 6, 64, 64, True), (300, 6, 64, 64, False),
     (600, 9, 24, 80, True), (40, 6, 8, 3, True), (1, 1, 1, 1, True), (257, 4, 4, 90, False),

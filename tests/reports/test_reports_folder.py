@@ -162,7 +162,7 @@ def test_whatever_stops_it_the_old_folder_stays(
 def test_what_ends_the_process_between_the_renames_waits(
     tmp_path: Path, sign: signal.Signals, rename: int
 ) -> None:
-    """A signal after the first or the second rename, in another process: only the new folder is
+    """After a signal at the first or second rename, in another process, only the new folder is
     left, and the process ended by the signal."""
     out = tmp_path / "report"
     write_folder(out, OLD)

@@ -211,7 +211,7 @@ def colliding_unknowns(size: int) -> Certificate:
 
 
 def long_radius_and_inverse(size: int) -> Certificate:
-    """The same with the rows of a long inverse."""
+    """A long radius, with the rows of a long inverse."""
     inverse = [[f"1/{'9' * 40 * size}"] + ["1"] * 9, *table(9, 10)]
     return near(T=10, d=10, radius=f"{'9' * 40 * size}/{eights(40 * size)}", inverse=inverse)
 

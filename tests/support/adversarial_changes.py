@@ -36,7 +36,7 @@ def true_files(claim: str) -> list[Certificate]:
 
 
 def is_true(file: Certificate) -> bool:
-    """The truth by plain formulas, if they can decide it."""
+    """Whether the file is true by plain formulas; also True if they cannot decide."""
     if file["claim"] == "network-rank":
         return True
     if file["claim"] != "network":

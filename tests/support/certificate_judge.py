@@ -70,7 +70,7 @@ def true_statement(certificate: Any) -> bool:
 
 
 def judgement(certificate: Any) -> bool | None:
-    """The same; None if the judge cannot decide."""
+    """As `true_statement`; None if the judge cannot decide."""
     try:
         claims = {
             "interpolation": interpolates,

@@ -48,7 +48,7 @@ class Vanished(Exception):
 
 
 class Dual:
-    """A value (…) and its tangents (P, …) modulo p."""
+    """A value of any shape (…) and its tangents (P, …) modulo p."""
 
     def __init__(self, value: np.ndarray, tangents: np.ndarray, p: int) -> None:
         self.value, self.tangents, self.p = value % p, tangents % p, p
@@ -66,7 +66,7 @@ class Dual:
 
 
 def softmax(logits: Dual, exponents: np.ndarray, slope: int) -> Dual:
-    """exponents: those of 2, which are the logits in the next field."""
+    """exponents: the exponents of 2, that is, the logits in the next field."""
     p = logits.p
     powers = power(2, exponents, p)
     total = powers.sum(-1, keepdims=True) % p

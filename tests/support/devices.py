@@ -35,7 +35,7 @@ class Gpu:
 
 
 class _Peak:
-    """A watch on CuPy's memory pool: the bytes in use at each allocation."""
+    """Watches CuPy's memory pool: the most bytes in use at any allocation."""
 
     def __init__(self, cupy: Any) -> None:
         self.pool, self.most = cupy.get_default_memory_pool(), 0

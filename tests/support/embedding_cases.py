@@ -44,7 +44,7 @@ def write_shard(path: Path, queries: np.ndarray, contexts: np.ndarray, kept: lis
 
 @dataclass
 class FakeNetwork:
-    """Like `verify.models.network.Network` for 10 tokens, but with a table instead of layers."""
+    """A stand-in for the network of a model with 10 tokens: a table instead of layers."""
 
     width: int = 6
     layer: int = 1

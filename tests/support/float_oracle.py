@@ -1,4 +1,4 @@
-"""A network in NumPy's float32 or float64, each sum in an order drawn at random.
+"""A network in NumPy's float32 or float64, with the order of each sum drawn at random.
 
 Nothing is shared with verify/outputs/rounding.py: blocks are read as in a file, numbers are NumPy
 scalars, and each operation is rounded by NumPy.

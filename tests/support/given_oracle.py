@@ -314,7 +314,7 @@ def group_count(k: int, w: int, a: int, d: int) -> int:
 
 def zero_groups(rng: random.Random, sizes: Sequence[int], d: int, w: int) -> list[Head]:
     """Heads in groups of the given sizes: one M, scalar labels, values that add up to 0. A group
-    of one has value 0; its value column is kept alive by its output weight 1."""
+    of one has value 0; its output weight 1 keeps the derivatives of the value."""
     heads = []
     for k in sizes:
         keys, queries = draw_matrix(rng, d, w), draw_matrix(rng, d, w)

@@ -1,8 +1,8 @@
 """A second evaluator of networks, in plain fractions from the blocks as JSON; random small
 networks.
 
-Nothing that evaluates is shared with verify/ or constructions/: one example at a time, from the
-definitions on docs/certificate.md.
+It evaluates one example at a time from the definitions in docs/certificate.md, and shares no
+evaluation with verify/ or constructions/.
 """
 
 from __future__ import annotations

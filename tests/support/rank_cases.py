@@ -18,7 +18,7 @@ from attncert.verify.rank.residues import as_table
 
 @dataclass(frozen=True)
 class Case:
-    """matrix: list of rows of int or float. rank: planted, over Q."""
+    """A matrix, as rows of int or float, and its planted rank over Q."""
 
     name: str
     matrix: list[list[float]] | list[list[int]] | np.ndarray

@@ -37,7 +37,7 @@ WIDER = "() => document.documentElement.scrollWidth - document.documentElement.c
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The test is skipped, or fails, if there is none."""
+    """The browser. Without Chromium the test is skipped, or fails."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = importlib.util.find_spec("playwright") is not None
     missing = "playwright is missing (pip: the extra 'browser')" if path else "chromium is missing"

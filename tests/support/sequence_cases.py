@@ -42,7 +42,7 @@ def prefixes(positions: Any = None) -> tuple[list[Any], list[Any]]:
 
 
 def listed(plain: Certificate, positions: Any = None) -> Certificate:
-    """The same claim, its data as sequences."""
+    """The same claim with its data as sequences."""
     data = {
         "embedding": text(EMBEDDING),
         "positions": positions and text(positions),

@@ -237,8 +237,8 @@ def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
 
 
 def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
-    """With saturation: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in random
-    heads drawn until this holds; and data rounded to whole numbers, from thirds and halves."""
+    """A file with saturation: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in
+    random heads drawn until this holds; data are rounded from thirds and halves."""
     seed, pairs = 0, [(1, t) for t in (0, 1)] + [(h, 2 * h + i) for h in (0, 1) for i in (0, 1)]
     while True:
         certificate = layer_certificate(claim, seed=seed, spread=3, **sizes)
@@ -319,7 +319,7 @@ def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certific
 def impossible_certificate(
     contexts: Any, queries: Any, labels: Any, relation: list[Any]
 ) -> Certificate:
-    """Planted: the sum of relation[t] z_t is 0 for all weights, that of relation[t] y_t is not."""
+    """The planted sum of relation[t] z_t is 0 for all weights, that of relation[t] y_t is not."""
     counts, d = [len(context) for context in contexts], len(queries[0])
     n = max(counts)
     return sealed(

@@ -1,7 +1,7 @@
 """Random attention layers as libraries store them, and what they output, in plain NumPy.
 
-Written from the definitions of these libraries, independently of the code under test: W (out, in)
-maps x to Wx + b; heads one after the other; 1/√d_h.
+It is written from the definitions of these libraries, independently of the code under test: W (out,
+in) maps x to Wx + b, heads follow one another, and logits are divided by √d_h.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def _missing(proof: Proof) -> Iterator[str]:
 
 
 def _outline(proof: Proof) -> Outline:
-    """The outline of the construction; empty for a third-party one."""
+    """The outline of the construction, which is empty for a third-party one."""
     return _OUTLINES.get(proof.setup.construction, Outline())
 
 
@@ -265,7 +265,7 @@ def _witnesses(proof: Proof) -> Iterator[str]:
 
 
 def _strength(name: str, proof: Proof) -> int:
-    """n for A1; r for A1 at strength r."""
+    """The strength of A1: n, or r if the claim is A1 at strength r."""
     setup, n = proof.setup, proof.data.n
     if name == ids.A1:
         return n

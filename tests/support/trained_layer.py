@@ -1,7 +1,7 @@
 """A layer of the paper's kind, trained by gradient descent in plain NumPy: not a construction.
 
 It uses gradients by hand (softmax attention of one query, linear readout), Adam, float64 and a
-seed. Also the plain forward pass that the audit is compared with.
+seed. It also has the plain forward pass with which the audit is compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def forward(contexts: Any, queries: Any, layer: Arrays, mask: Any = None) -> tup
 
 
 def gradients(contexts: Any, queries: Any, labels: Any, layer: Arrays) -> tuple[float, Arrays]:
-    """Half the squared error, and its derivatives."""
+    """Half of the squared error, and its derivatives."""
     outputs, weights, features = forward(contexts, queries, layer)
     error = outputs - labels
     back = np.einsum("tm,hvm->htv", error, layer["output"])

@@ -10,12 +10,12 @@ d, n, T = 4, 5, 3
 
 
 def numbers(draw: random.Random, rows: int, columns: int) -> list[list[str]]:
-    """Fractions, few of which float32 has."""
+    """Fractions, of which float32 holds few exactly."""
     return [[f"{draw.randint(-99, 99)}/100" for _ in range(columns)] for _ in range(rows)]
 
 
 def stored_exactly(part: Any) -> Any:
-    """The same with fractions that float32 has, so that only operations round."""
+    """The same with fractions that float32 holds exactly, so that only operations round."""
     return json.loads(json.dumps(part).replace('/100"', '/128"'))
 
 

@@ -114,7 +114,7 @@ def sequences(draw: random.Random) -> tuple[Any, list[Any], list[Any]]:
 
 
 def least_margin(outputs: Any, labels: Any) -> Fraction | None:
-    """None if there is only one label."""
+    """The least margin; None if there is only one label."""
     margins = [
         sum((a - b) * x - (a * a - b * b) / 2 for a, b, x in zip(y, other, o, strict=True))
         for o, y in zip(outputs, labels, strict=True)

@@ -90,7 +90,7 @@ def feature_law(forest: Forest, d: int, H: int) -> int:
 
 
 def vocabulary_law(V: int, d: int, H: int, w: int) -> int:
-    """N_V."""
+    """The number N_V of the page."""
     a, q = min(V - 1, d), min(V, d)
     r = min(w, a, q)
     return H * (r * (a + q - r) + a) + (d >= V)
@@ -170,7 +170,7 @@ def leaves_case(rng: random.Random) -> Outcome:
 
 
 def positions_case(rng: random.Random) -> Outcome:
-    """One sequence of few symbols with learned positions; repeats, even of one symbol."""
+    """One sequence of few symbols, even of a single one, with learned positions."""
     d, H = rng.randint(1, 4), rng.randint(1, 2)
     w = rng.randint(1, d + 1)
     N = H * (tangents(d, w) + d)
@@ -188,7 +188,7 @@ def positions_case(rng: random.Random) -> Outcome:
 
 
 def labels_case(rng: random.Random) -> Outcome:
-    """m labels: independent sequences, m | H; and one long sequence."""
+    """m labels, for independent sequences with m | H, and for one long sequence."""
     d, m = rng.randint(1, 3), rng.randint(2, 3)
     w, many = rng.randint(1, d + 1), rng.random() < 0.5
     H = rng.randint(1, 3) if many else m * rng.randint(1, 2 if m == 2 else 1)
@@ -291,7 +291,7 @@ def on_no_form(counts: Sequence[Vector], degree: int) -> bool:
 
 
 def forms_case(rng: random.Random) -> Outcome:
-    """Theorem F on texts of random symbols; the bounds on any."""
+    """Theorem F on texts of random symbols, and the bounds on any texts."""
     V, d = rng.choice((1, 2, 2, 3)), rng.randint(1, 4)
     H = rng.randint(1, 3) if V < 3 else 1
     w, text = rng.randint(1, d + 1), rng.choices(range(V), k=rng.choice((3, 7, 20, 60)))

@@ -171,7 +171,7 @@ def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_narrow_heads_use_a1_at_strength_r() -> None:
-    """Queries in one plane have Kruskal rank 2 < n: enough for d_h = 2."""
+    """Queries in one plane have Kruskal rank 2 < n, which is enough for d_h = 2."""
     data = Dataset.of(EYE, [[1, t, 0] for t in range(4)], [0, 1, 2, 3])
     proof = prove(data, Prove(head_width=2))
     assert proof.trace["hypothesis.A1"].level is Level.REFUTED
@@ -245,7 +245,7 @@ def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -
 def test_no_data_crash_it_and_no_verdict_is_wrong(
     data: Dataset, heads: int | None, width: int | None, claim: str
 ) -> None:
-    """Huge, tiny, repeated, zero and degenerate numbers: proved exactly if the hypotheses hold."""
+    """Whatever the numbers, the claim is proved if and only if the hypotheses hold."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pipeline, "SOLVE_WORK", 10**10)  # longer readouts take seconds each
         proof = prove(data, Prove(heads=heads, head_width=width, claim=claim))

@@ -67,7 +67,7 @@ def test_the_hash_is_that_of_the_canonical_json(data: Dataset) -> None:
 
 
 def test_canonical_form_and_hashes_are_frozen() -> None:
-    """Certificates hold these hashes, so they may never change. Fractions alone gave them once."""
+    """Certificates hold these hashes, so they may never change. They came from Fractions alone."""
     data = Dataset.of([[0.5, "-2/4"], [0, 3]], [[1, "1/7"]], [[2.0, -0.0]])
     text = '{"contexts":[[["1/2","-1/2"],["0","3"]]],"labels":[["2","0"]],"queries":[["1","1/7"]]}'
     assert json.dumps(data.canonical(), sort_keys=True, separators=(",", ":")) == text

@@ -57,7 +57,7 @@ def test_floats_are_the_dyadic_numbers_they_store(values: list[float]) -> None:
     assert array.fractions() == [Fraction(x) for x in values]
     assert array.denominator == max(Fraction(x).denominator for x in values)  # powers of two
     assert ExactArray.of(values).strings() == array.strings()
-    assert array.floats().tolist() == values  # and back, -0.0 as 0.0
+    assert array.floats().tolist() == values  # and back, with -0.0 as 0.0
 
 
 @settings(deadline=None)

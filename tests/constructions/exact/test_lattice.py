@@ -55,7 +55,7 @@ def test_images_are_the_products_with_the_basis(rows: list[list[int]]) -> None:
 def test_every_integer_point_of_the_column_space_is_reached(
     rows: list[list[int]], data: st.DataObject
 ) -> None:
-    """Saturation: an integer vector rows·x, x rational, is images·c with c *integral*."""
+    """Saturation: an integer vector rows·x, with x rational, is images·c with c *integral*."""
     _, images = lattice_of(rows)
     if images.ncols() == 0:
         assert not any(any(row) for row in rows)

@@ -1,4 +1,4 @@
-"""Features modulo small primes, against plain Python integers."""
+"""Features modulo small primes agree with plain Python integers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ primes = st.sampled_from(PRIMES_21)
 
 @pytest.mark.parametrize("inner", [0, 1, 2047, 2048, 2049, 5000])
 def test_matmul_at_the_edge_of_the_mantissa(inner: int) -> None:
-    """All residues p - 2 = -2, whose square is odd: row times column is 4·inner, and sums above
-    2^53 would round."""
+    """All residues are p - 2 = -2, an odd number: row times column is 4·inner, and sums above 2^53
+    would be rounded."""
     p = PRIMES_21[0]
     a = np.full((2, inner), p - 2, dtype=np.float64)
     b = np.full((inner, 1), p - 2, dtype=np.float64)
@@ -65,7 +65,7 @@ exponents = st.one_of(st.integers(-20, 20), st.sampled_from(EDGE))
 @settings(max_examples=80, deadline=None)
 @given(st.data(), primes, st.integers(1, 4), st.integers(1, 3), st.booleans())
 def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> None:
-    """Σ 2^k E / Σ 2^k mod p, with exponents of any size, small ones against Python's `pow`."""
+    """They are Σ 2^k E / Σ 2^k mod p for exponents of any size; Python's `pow` does small ones."""
     table = [[data.draw(exponents) for _ in range(n)] for _ in range(T)]
     cells = st.integers(0, p - 1)
     contexts = [
@@ -108,7 +108,7 @@ def test_many_tokens(tokens: int) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_float_features_follow_the_exact_ones(shared: bool) -> None:
-    """Planted are weights 1/4 and 3/4, a saturated row, and exponents beyond all floats."""
+    """There are planted weights 1/4 and 3/4, a saturated row, and exponents beyond all floats."""
     contexts = np.array([[[4.0, 0.0], [0.0, 8.0]]] * (1 if shared else 3))
     logits = np.array([[0, 0], [3**700, 0], [-(3**700), 1]], dtype=object)
     assert mix(softmax_float(logits), contexts, None).tolist() == [[2, 4], [4, 0], [0, 8]]

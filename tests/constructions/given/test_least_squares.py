@@ -86,7 +86,7 @@ def test_labels_out_of_reach_are_not_found() -> None:
 
 
 def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
-    """Two examples that are equal but for 10⁻¹⁰ in the label: J Jᵀ is singular, μ far below it."""
+    """Two examples are equal but for 10⁻¹⁰ in the label: J Jᵀ is singular, and μ far below it."""
     J = np.array([[1.25, 0.0], [1.25, 0.0]])
     assert np.isnan(direction(J, smaller(J), np.ones(2), 1e-30)).all()
     labels = np.array([[0.5], [0.5 + 1e-10]])

@@ -1,4 +1,4 @@
-"""The start for shared contexts: planted answers for each part, and the T that it reaches."""
+"""The start for shared contexts: each part finds planted answers, and it reaches this T."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_other_layers_begin_with_small_weights(wide: Shape) -> None:
 
 
 def test_few_tokens_begin_with_small_weights() -> None:
-    """Five tokens of rank three."""
+    """The five tokens have rank three."""
     contexts, queries, labels = uniform(9, 5, 4)
     contexts[0, 3:] = contexts[0, :2] + contexts[0, 1:3]
     found = shared.search(contexts, queries, labels, one(4, 2), 3)

@@ -113,7 +113,7 @@ def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
 
 
 def test_counts() -> None:
-    """Counted are nonzero numbers, bits of numerators and of denominators above 1, hidden units."""
+    """It counts nonzero numbers, bits of numerators and of denominators above 1, hidden units."""
     relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
@@ -134,7 +134,7 @@ def one_query(examples: int) -> Dataset:
 
 
 def test_the_layer_is_uniform_attention_with_a_skip() -> None:
-    """Compared with the definition, in fractions, token by token."""
+    """It agrees with the definition, in fractions, token by token."""
     draw = random.Random(2)
     E = [[[Fraction(draw.randint(-5, 5), 3) for _ in range(4)] for _ in range(3)] for _ in range(5)]
     e = [[Fraction(draw.randint(-5, 5), 7) for _ in range(4)] for _ in range(5)]
@@ -162,7 +162,7 @@ def test_a_shared_context_stays_shared() -> None:
 
 
 def test_permuted_contexts_stay_tied() -> None:
-    """Equal means and queries: inputs that are permutations of one another are refuted."""
+    """Means and queries are equal: inputs that are permutations of one another are refuted."""
     rows = [[1, 0, 0], [0, 2, 0]]
     data = Dataset.of([rows, rows[::-1]], [[1, 1, 1]] * 2, [0, 1])
     mixed = mean(3).apply(data)

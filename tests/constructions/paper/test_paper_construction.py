@@ -1,5 +1,5 @@
-"""The paper's construction: the steps of its proof hold, c is the least, and bits are predicted, in
-Fractions."""
+"""The paper's construction: in Fractions, the steps of its proof hold, c is the least, and bits are
+predicted."""
 
 from __future__ import annotations
 

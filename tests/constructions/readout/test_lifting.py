@@ -1,4 +1,4 @@
-"""The readout by lifting: the same rationals as FLINT's solve of the cleared system."""
+"""The readout by lifting gives the same rationals as FLINT's solve of the cleared system."""
 
 from __future__ import annotations
 

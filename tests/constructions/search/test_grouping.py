@@ -31,7 +31,7 @@ ENTRIES = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
 
 
 def test_rational_and_huge_queries() -> None:
-    """A relation that only huge coefficients show, over a large common denominator."""
+    """A relation has huge coefficients, over a large common denominator."""
     a, b = [Fraction(10**30, 7), Fraction(1, 3)], [Fraction(1, 10**25), Fraction(5)]
     c = [3 * x - 2 * y for x, y in zip(a, b, strict=True)]
     data = with_queries([a, b, c])
@@ -94,7 +94,7 @@ def test_a_grouping_is_found_if_there_is_one(
 
 @pytest.mark.parametrize("T", [9, 14])
 def test_every_three_coplanar(T: int) -> None:
-    """Queries (1, t, 0, 0): a pair spans the plane, so all groups but the first are single."""
+    """For queries (1, t, 0, 0) a pair spans the plane, so all groups but the first are single."""
     data = with_queries([[1, t, 0, 0] for t in range(T)])
     groups = find(data, 4, 3, T - 1, 0)
     assert [len(g) for g in groups] == [2] + [1] * (T - 2)

@@ -113,7 +113,7 @@ def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataOb
 
 
 def test_independent_rows_across_chunks() -> None:
-    """More rows than are eliminated together: unit vectors, each given twice."""
+    """There are more rows than are eliminated together: unit vectors, each given twice."""
     size = 90
     eye = np.eye(size, dtype=int).tolist()
     rows = [row for row in eye for _ in (0, 1)]

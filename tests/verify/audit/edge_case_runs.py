@@ -83,7 +83,7 @@ def _universal(data: Dataset, heads: int, width: int) -> str:
 
 
 def _labels(data: Dataset) -> str:
-    """Whether the labels obey the relations between rows; refuted: how far they are off."""
+    """Whether the labels obey the relations between rows; if not, how far off they are."""
     claims = {claim.id: claim for claim in row_bound(data)}
     claim = claims[ids.ROWS_LABELS]
     gap = [Fraction(x) for x in (claim.witness or {}).get("combination of the labels", ())]

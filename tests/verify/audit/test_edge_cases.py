@@ -40,7 +40,7 @@ OPEN = "; open: given-labels"
 
 @dataclass(frozen=True)
 class Case:
-    """name: of data of `attncert audit`, or of other data. lines: by run, with its options."""
+    """name: of the data, from `attncert audit` or others. lines: expected, by run and options."""
 
     name: str
     lines: Mapping[str, str]

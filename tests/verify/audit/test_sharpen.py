@@ -72,7 +72,7 @@ SUMS = Construction(
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, sharpen.Sharpened]:
-    """Registered for one test only, since other tests see every registered construction."""
+    """A construction for one test only, since other tests see all that are registered."""
     register(SUMS)
     known = {x.hypothesis: x for x in sharpen.sharpen(SUMS, True, 0, lambda *_: None)}
     del registry._registered["sums"]

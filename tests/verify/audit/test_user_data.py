@@ -68,7 +68,7 @@ def test_only_what_is_excluded_is_called_impossible() -> None:
 
 @pytest.fixture
 def only_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled cases take a while and are tested on their own."""
+    """Leave out the bundled cases, which take a while and have their own tests."""
     fine = (CaseVerdict("n=d", "paper", "proved", Level.PROVED),)
     fine += (CaseVerdict("n=d", "width-one", "proved", Level.PROVED),)
     monkeypatch.setattr(edge_cases, "run", lambda *_: fine)

@@ -99,7 +99,7 @@ def test_free_text_is_free(tmp_path: Path) -> None:
 
 
 def test_numbers_beyond_the_limit_of_python(tmp_path: Path) -> None:
-    """One head, one token: the output is the value, here of 60,000 digits."""
+    """With one head and one token the output is the value, here of 60,000 digits."""
     top, bottom = "7" * 60_000, "1" + "0" * 50_000
     certificate = CASES["interpolation, one"]()
     for path, value in {
@@ -122,7 +122,7 @@ PSEUDOPRIMES = [341, 561, 645, 1105, 46337**2, 3215031751, 3825123056546413051 %
 
 @pytest.mark.parametrize("n", [*range(-3, 45), *PSEUDOPRIMES, *range(2**62 - 60, 2**62 + 3)])
 def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
-    """It is an odd prime below 2^62; no composite passes, not even to many bases."""
+    """It is an odd prime below 2^62; no composite passes, not even a strong pseudoprime."""
     verdict = check_file(written(changed(RANK, "rank.prime", str(n)), tmp_path))
     asked = 2 < n < 2**62 and isprime(n)
     assert ("not an odd prime" in verdict.message) == (not asked)

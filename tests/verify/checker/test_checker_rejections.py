@@ -52,7 +52,7 @@ def repeated_row() -> Certificate:
 
 
 def zero_softmax_sum() -> Certificate:
-    """One token against one logit 1 higher: the sum of powers is 1 + 2 = 3."""
+    """One logit is 1 above the other, so the sum of powers is 1 + 2 = 3."""
     certificate = layer_certificate("full-rank", T=1, n=2, d=2, H=1)
     certificate["data"]["contexts"] = [[["1", "0"], ["0", "1"]]]
     certificate["data"]["queries"] = [["1", "0"]]

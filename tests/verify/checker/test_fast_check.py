@@ -38,7 +38,7 @@ primes = st.sampled_from(PRIMES)
 def test_matrix_products(data: st.DataObject, p: int, rows: int, inner: int, columns: int) -> None:
     seed = data.draw(st.integers(0, 2**32))
     draw = random.Random(seed)
-    top = data.draw(st.sampled_from([0, p - 1, p // 2]))  # all entries alike: the largest sums
+    top = data.draw(st.sampled_from([0, p - 1, p // 2]))  # equal entries give the largest sums
     a, b = (
         [[top or draw.randrange(p) for _ in range(wide)] for _ in range(high)]
         for high, wide in ((rows, inner), (inner, columns))
@@ -84,7 +84,7 @@ def first_dependent(rows: list[list[int]], p: int) -> int | None:
     ],
 )
 def test_first_dependent_row(p: int, T: int, width: int, planted: int | None) -> None:
-    """Blocks of 64 rows, square and wide (folded), with a row that depends on earlier ones."""
+    """There are blocks of 64 rows, square and wide (folded); a row depends on earlier ones."""
     draw = random.Random(f"{p} {T} {width} {planted}")
     rows = [[draw.randrange(p) for _ in range(width)] for _ in range(T)]
     if planted is not None:
@@ -131,7 +131,7 @@ def test_other_claims_are_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("claim", fast.FAST_CLAIMS)
 def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -> None:
     true = TRUE[claim]
-    if claim == "every-labelling":  # whose prime is beyond float64
+    if claim == "every-labelling":  # its prime is beyond float64
         true = changed(true, "rank.prime", str(PRIMES_FLOAT64[0]))
     path = written(true, tmp_path)
     assert fast.check_file(path).status == "holds"

@@ -59,7 +59,7 @@ def test_planted_defects_of_relu_blocks_are_refused(name: str, tmp_path: Path) -
 def test_a_flipped_sign_changes_the_verdict(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """All units are inactive, as both checkers see; with a flipped sign the verdict is another."""
+    """All units are inactive, as both checkers see; with flipped signs the verdict differs."""
     _, change = deep_cases.RELU_FALSE["all units inactive"]
     false = deep_cases.false(change, deep_cases.case("jacobian", 2, 2))
     assert statuses(false, tmp_path) == {"wrong"}

@@ -20,7 +20,7 @@ Fired = frozenset[str]
 
 
 class Defect(NamedTuple):
-    """name: what is wrong. check: the id that must fire. plant: makes the spoilt run."""
+    """name: what is wrong. check: the id that must fire. plant: a function that makes the run."""
 
     name: str
     check: str

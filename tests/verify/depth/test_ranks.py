@@ -131,7 +131,7 @@ def real_rank(data: Dataset, network: Network) -> int:
 
 
 def test_two_layers_with_their_own_keys_have_that_rank_in_floats() -> None:
-    """The second interpretation in tower.py, against singular values."""
+    """The second interpretation in tower.py agrees with singular values."""
     tenth = [[f"{x}/20" for x in row] for row in np.random.default_rng(3).integers(-9, 10, (30, 3))]
     contexts = np.random.default_rng(4).integers(-9, 10, (30, 3, 3))
     data = Dataset.of(contexts.tolist(), tenth, [0] * 30)

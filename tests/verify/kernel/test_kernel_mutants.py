@@ -1,4 +1,4 @@
-"""The extracted checker and the checker in Python: one verdict on true files of every kind, on
+"""The extracted checker and the checker in Python give one verdict on true files of every kind, on
 mutants of them, and on files ever nearer to the edge of a claim."""
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def test_bad_options_are_one_line_and_status_2(
     assert not list(Path().iterdir())
 
 
-# The same result, however it is run.
+# The result does not depend on how it is run.
 
 
 def numbers(folder: Path) -> tuple[bytes, list[object]]:

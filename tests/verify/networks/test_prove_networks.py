@@ -148,7 +148,7 @@ def test_other_questions_are_refused() -> None:
         prove(Dataset.of([[0]], [[1]]), Prove("relu"))
 
 
-# Data of another origin.
+# Data with an origin.
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -92,7 +92,7 @@ def random_layer(name: str, reach: float) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
-    """Both checkers, at random weights of the box, against the float64 formulas of the fit."""
+    """Both checkers, at random weights of the box, agree with the float64 formulas of the fit."""
     reach = Fraction(1, 64)
     data, shape, weights, moved = random_layer(name, float(reach))
     everything = range(shape.parameters)
@@ -106,7 +106,7 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
         assert (np.abs(true - found.mid) <= found.rad + 1e-12).all()
         assert (np.abs(true - slow_mid) <= slow_rad + 1e-12).all()
     small = model.derivatives(layer, everything, reach / 2**40)
-    assert small.rad.max() < 1e-8  # and not wider than the box makes it
+    assert small.rad.max() < 1e-8  # and no wider than the box requires
 
 
 def slow_derivatives(

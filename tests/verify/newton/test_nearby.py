@@ -1,4 +1,4 @@
-"""The work of each head of given float weights."""
+"""The share of the work that each head of given float weights does."""
 
 from __future__ import annotations
 

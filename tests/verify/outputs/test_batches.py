@@ -133,7 +133,7 @@ def test_functions_are_as_exact_as_proved(
 ) -> None:
     draw = np.random.default_rng(0)
     sizes = 10.0 ** draw.uniform(-12, 2.8, 1500)
-    near = np.log(2) * (draw.integers(-900, 900, 1500) + 0.5)  # the longest reduced numbers
+    near = np.log(2) * (draw.integers(-900, 900, 1500) + 0.5)  # the longest numbers in reduced form
     x = np.concatenate([sizes, -sizes, near])
     true = {
         "exp": mpmath.exp,

@@ -75,7 +75,7 @@ def test_float_weights_of_a_planted_layer(name: str) -> None:
     for (low, high), error in zip(claim.numbers["errors"], true, strict=True):
         assert Fraction(low) <= error + slack
         assert error - slack <= Fraction(high)
-    if max(true) > slack:  # else the floats interpolate exactly, and no precision shows it
+    if max(true) > slack:  # otherwise the floats interpolate exactly, which no precision shows
         assert claim.level is Level.ENCLOSED
         low, high = map(Fraction, claim.numbers["error"])
         assert low <= max(true) <= high <= low * (1 + Fraction(1, 2**9))
@@ -96,7 +96,7 @@ def test_random_weights_against_mpmath(
     seed: int, T: int, n: int, d: int, m: int, shared: bool, scale: float
 ) -> None:
     data = random_data(seed, T, n, d, m, shared)
-    weights = random_weights(seed + 1, 2, d, 2, m + 1, m, scale)  # logits up to some 10^6
+    weights = random_weights(seed + 1, 2, d, 2, m + 1, m, scale)  # logits up to about 10^6
     claim = enclose_error(data, weights)
     assert claim.level is Level.ENCLOSED
     slack = Fraction(1, 2**400)

@@ -1,4 +1,4 @@
-"""Rounding compared with Python's rounding of fractions; the claim and the certificate."""
+"""Rounding agrees with Python's rounding of fractions, in the claim and the certificate."""
 
 from __future__ import annotations
 

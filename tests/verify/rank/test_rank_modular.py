@@ -19,7 +19,7 @@ def gaussian(vectors: int, width: int, seed: int = 0) -> np.ndarray:
 
 
 def decaying(vectors: int, width: int, seed: int = 0) -> np.ndarray:
-    """Singular values down to 1e-12 of the largest: float32 rank tests fail on it."""
+    """A table with singular values down to 1e-12 of the largest: float32 rank tests fail."""
     rng = np.random.default_rng(seed)
     spectrum = np.logspace(0, -12, width)
     mixing = np.linalg.qr(rng.standard_normal((width, width)))[0]

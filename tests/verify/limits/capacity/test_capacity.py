@@ -80,7 +80,7 @@ def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> N
 
 
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
-    """The labels break one of them, and the only certificate shows this."""
+    """The labels violate one of them, and the only certificate shows this."""
     answer = capacity(signed_pairs())
     assert (answer.jacobian.least, answer.jacobian.most) == (3, 3)
     found = levels(answer)

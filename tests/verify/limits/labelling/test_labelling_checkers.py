@@ -130,7 +130,7 @@ def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
 
 @pytest.mark.parametrize("sizes", [(60, 100, 2, 4), (180, 2, 10, 10)], ids=["tokens", "rows"])
 def test_memory_of_a_block_is_counted(sizes: tuple[int, int, int, int], tmp_path: Path) -> None:
-    """All weights of its examples are held at once, and all its rows."""
+    """All weights of its examples, and all its rows, are held at once."""
     path = written(alike(*sizes), tmp_path)
     assert fast.check_file(path).status == "wrong"  # imports would count, too
     tracemalloc.start()

@@ -38,7 +38,7 @@ def moved(context: list[list[int]]) -> list[list[int]]:
     return [[2 * x + s for x, s in zip(row, (5, -1, 2), strict=True)] for row in context]
 
 
-BROKEN: dict[str, Callable[[], Dataset]] = {  # the labels break a relation
+BROKEN: dict[str, Callable[[], Dataset]] = {  # the labels violate a relation
     "equal inputs up to the order of tokens, two labels": lambda: Dataset.of(
         [E, [E[2], E[0], E[1]]], [[1, 0, 2]] * 2, [3, 4]
     ),
@@ -98,7 +98,7 @@ def test_small_random_data_meet_no_wrong_verdict(seed: int) -> None:
 
 
 def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) -> None:
-    """Conflicting labels: exit status 1, and a file that the checker accepts."""
+    """For conflicting labels the exit status is 1, and the checker accepts the file."""
     for name, data in BROKEN.items():
         proof = prove(data(), Prove())
         assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1), name

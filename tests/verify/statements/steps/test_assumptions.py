@@ -55,7 +55,7 @@ def test_contexts(data: st.DataObject, n: int, d: int, shared: bool) -> None:
 
 @pytest.mark.parametrize("p", PRIMES_31)
 def test_independent_only_over_the_rationals(p: int) -> None:
-    """(1, 0), (1, p): dependent mod p, independent over ℚ; and a row p·(1, 1) that is 0 mod p."""
+    """(1, 0) and (1, p) are dependent mod p and independent over ℚ; a row p·(1, 1) is 0 mod p."""
     assert independent_contexts(Dataset.of([[1, 0], [1, p]], [[1, 1]], [0])).level is Level.PROVED
     assert independent_contexts(Dataset.of([[1, 0], [p, p]], [[1, 1]], [0])).level is Level.PROVED
 
@@ -124,7 +124,7 @@ def test_assumption_1_is_decided_with_few_and_many_subsets(
 
 
 def test_a_dependent_group_that_random_subsets_miss() -> None:
-    """One dependent set of 4 among 487,635; the first group is that set."""
+    """One set of 4 among 487,635 is dependent, and it is the first group."""
     data = generators.family(60, 4, 5, queries="moment-curve", bound=30, seed=1)
     data = dependent_query(data, 3, {0: 1, 1: 1, 2: 1}).data
     with patch.object(hypotheses, "A1_WORK", 0):

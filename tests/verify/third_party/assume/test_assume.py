@@ -1,4 +1,4 @@
-"""The assumptions judged on data whose answers are known, and on defects planted in them."""
+"""The assumptions are judged on data with known answers, and on defects planted in these."""
 
 from __future__ import annotations
 

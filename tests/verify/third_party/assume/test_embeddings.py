@@ -1,4 +1,4 @@
-"""The documented folder of embeddings; and positions: the theorem against every minor of them."""
+"""The documented folder of embeddings, and the theorem on positions, against every minor."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
     deeper = model_of(tmp_path, 2, random=True, seed=1)
     assert deeper.provenance["weights sha256"] == hashes[0]
     wide = model_of(tmp_path, random=True, seed=1, dtype="float64").states(TOKENS)
-    assert abs(wide.sum(axis=-1)).max() < 1e-12  # a layer norm of gain 1: all in a hyperplane
+    assert abs(wide.sum(axis=-1)).max() < 1e-12  # by the layer norm of gain 1
     assert wide.dtype == np.float64 and 0 < abs(wide - states[0]).max() < 1e-5
 
 
@@ -156,7 +156,7 @@ def test_weights_that_no_file_has_are_not_made_up(tmp_path: Path) -> None:
         return model_of(tmp_path, layer).states(TOKENS)
 
     assert np.array_equal(states("pooler"), states("nothing"))
-    assert np.isfinite(states("encoder.layer.2.")).all()  # these states do not pass it
+    assert np.isfinite(states("encoder.layer.2.")).all()  # these states do not pass through it
     with pytest.raises(InputError, match=r"finite states, .* without encoder\.layer\.1\.attention"):
         states("encoder.layer.1.")
     name = "encoder.layer.0.attention.self.query.weight"
