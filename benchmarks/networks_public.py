@@ -76,7 +76,7 @@ def uniform(width: int, value: fmpq_mat, output: fmpq_mat, **more: Any) -> Atten
 
 
 def halfway(k: int) -> fmpq:
-    """Between 1/(k + 1) and 1/k, the share of a token with k or with k - 1 equal rivals."""
+    """Halfway between 1/(k + 1) and 1/k, the weights of a token among k or k - 1 equal others."""
     return fmpq(2 * k + 1, 2 * k * (k + 1)) if k else fmpq(2)
 
 

@@ -22,7 +22,7 @@ from gpu.store import Store
 RESULTS = place.ROOT / "benchmarks" / "results" / "gpu"
 DRY_RESULTS = place.ROOT / "build" / "gpu-dry-run"
 SECONDS = 540.0  # time limit of one run
-_LEAST = 20.0  # least seconds for a new process
+_LEAST = 20.0  # the least time for a new process, in seconds
 _TIME_IS_OVER, _FAILED = 3, 4
 
 

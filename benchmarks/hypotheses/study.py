@@ -26,7 +26,7 @@ _SOURCE = "ours; benchmarks/hypotheses"
 
 @dataclass(frozen=True)
 class Study:
-    """explored: each weakening. remarks: Remark 1 for several sizes."""
+    """The explored weakenings, and what was found on Remark 1 for several sizes."""
 
     explored: tuple[Exploration, ...] = ()
     remarks: tuple[Remark, ...] = ()

@@ -194,7 +194,7 @@ class Dataset:
 
     @cached_property
     def times(self) -> IntArray | None:
-        """How often each row of `contexts` is a token, (T, n), 0 for copies; None: all once."""
+        """How often each row of `contexts` is a token, (T, n), 0 for copies; None means once."""
         if self.order is not None:
             return self.order.counts(self.n)
         if self.counts is None:

@@ -173,7 +173,7 @@ def _scale(line: Line) -> fmpq:
 
 
 def _whole_labels(line: Line) -> tuple[list[fmpq], fmpq, list[list[int]]]:
-    """Minima, unit and integers: labels are minima + unit times these integers."""
+    """Minima, unit and integers such that labels are minima + unit · integers."""
     minima = [min(column) for column in zip(*line.labels, strict=True)]
     above = fmpq_mat([[y - low for y, low in zip(row, minima, strict=True)] for row in line.labels])
     numerators, denominator = above.numer_denom()

@@ -88,7 +88,7 @@ class Library:
     adapted: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = lambda config, _: config
 
     def design(self, config: Mapping[str, Any], source: str) -> Design:
-        """The design by a configuration. Raises InputError for what is not understood."""
+        """The design by a configuration. Raises InputError for an option that is not understood."""
         for key, values in self.plain.items():
             setting = config.get(key, values[0])
             for one in setting if isinstance(setting, list) else [setting]:

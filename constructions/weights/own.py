@@ -32,7 +32,7 @@ _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
 def of_json(document: Any, name: str, source: str) -> StoredLayer:
-    """The layer in a JSON value, a certificate for example. Raises InputError."""
+    """The layer in a JSON value, such as a certificate. Raises InputError."""
     weights = of_arrays(_json(document, source), name, source)
     return replace(weights, unit=_unit(document))
 

@@ -30,8 +30,8 @@ _TRUE_EXP = "The exponential function is the true one, not rounded."
 
 
 class Words(NamedTuple):
-    """What is claimed, about what, why it is proved, and what is left open; the mathematics from
-    what is computed to what is claimed; and what is taken on trust."""
+    """What is claimed, about what, why it is proved, and what is left open; the mathematics that
+    leads from the computation to the claim; and what is taken on trust."""
 
     claim: str
     subject: str

@@ -81,7 +81,7 @@ def readable(witness: Mapping[str, Any]) -> list[str]:
 
 
 def _symbols(witness: Mapping[str, Any], length: int) -> tuple[list[str], str, tuple[str, ...]]:
-    """The LaTeX name of each term, the words in front, and the keys that are used."""
+    """The LaTeX name of each term, the words before the equation, and the keys that are used."""
     context = witness.get("context")
     if context is not None:
         rows = witness.get("rows", list(range(length)))
