@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import attncert
 from attncert.terminal.options import Sources, command_of
-from attncert.terminal.output import deliver, report_folder, require_apart, require_memory
+from attncert.terminal.output import deliver, require_apart, require_memory
 from attncert.verify.questions.audit import Attack, Audit
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Capacity, Fit
@@ -41,7 +42,7 @@ class _Entry:
     question: type[Question]
     function: Callable[[], Callable[..., Any]]
     load: Callable[[], Callable[..., Any]] = lambda: attncert.load
-    loads_by: tuple[str, ...] = ("unlabelled",)
+    loads_by: tuple[str, ...] = ()
 
 
 _QUESTIONS = (
@@ -49,7 +50,7 @@ _QUESTIONS = (
     _Entry(Fit, lambda: attncert.fit),
     _Entry(Capacity, lambda: attncert.capacity),
     _Entry(Compare, lambda: attncert.compare),
-    _Entry(Kruskal, lambda: attncert.kruskal, _load_vectors, ()),
+    _Entry(Kruskal, lambda: attncert.kruskal, _load_vectors),
     _Entry(Assume, lambda: attncert.assume, _load_inputs, ("tokens",)),
     _Entry(Attack, lambda: attncert.attack),
     _Entry(Audit, lambda: attncert.audit),
@@ -67,10 +68,12 @@ def _run(
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
     if (path := sources.get("data")) is not None:  # the function reads weights and folders
         options = {option: getattr(question, option) for option in entry.loads_by}
-        arguments["data"] = entry.load()(path, **options)
-        data = arguments["data"].name
-        name = data if question.command == "prove" else f"{data}-{question.command}"
-    answer_of, folder = entry.function(), report_folder(out, name)
+        arguments["data"] = data = entry.load()(path, **options)
+        if isinstance(data, attncert.Dataset) and not question.unlabelled:
+            _ = data.labels  # raises InputError if there are none
+        name = data.name if question.command == "prove" else f"{data.name}-{question.command}"
+    folder = Path("attncert-report", name) if out is None else out
+    answer_of = entry.function()
     require_apart(getattr(question, "log", None), folder)
 
     def make(progress: Any) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
@@ -70,14 +71,12 @@ def _annotated(name: str, meaning: Option) -> Any:
     return Annotated[kind | None if meaning.default is None else kind, about]
 
 
-class naming_options:
+@contextmanager
+def naming_options(record: type[Options]) -> Iterator[None]:
     """A context in which an error about a field of the record names its option instead."""
-
-    def __init__(self, record: type[Options]) -> None:
-        self._names = options(record)
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, InputError) and error.argument in self._names:
-            raise InputError(flag(error.argument), error.must, error.got) from None
+    try:
+        yield
+    except InputError as error:
+        if error.argument not in options(record):
+            raise
+        raise InputError(flag(error.argument), error.must, error.got) from None

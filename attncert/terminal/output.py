@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 _LEAST = 2**30  # the least address space, in bytes
 
 
-def report_folder(out: str | None, name: str) -> str | Path:
-    """The folder that --out names, by default attncert-report/NAME."""
-    return Path("attncert-report", name) if out is None else out
-
-
 def require_memory() -> None:
     """Raises InputError for an address space below 1 GiB, in which OpenBLAS never returns."""
     with suppress(ImportError):  # Windows has no such limit

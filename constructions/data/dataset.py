@@ -218,7 +218,9 @@ class Dataset:
     def labels(self) -> ExactArray:
         """(T, m). Raises InputError if there are none."""
         if self.stated is None:
-            raise InputError("labels", "given (the claim full-rank needs none)", "left out")
+            raise InputError(
+                "labels", "given (prove --claim full-rank needs no labels)", "left out"
+            )
         return self.stated
 
     @property

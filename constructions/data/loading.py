@@ -23,7 +23,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -50,14 +49,14 @@ _FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{"}
 _SHORT = 600  # int() reads this many digits whatever limit the environment sets
 
 
-def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
+def load(source: str | os.PathLike[str]) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one if no file of that name exists.
 
-    Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m): exact, decimals in JSON as
-    written, floats in an .npz as the rationals they are. A certificate is read as the data that it
-    holds. unlabelled: whether labels may be missing. The data set is named after the file, unless
-    JSON names it. Raises InputError, and nothing else, if the file is not a data set; its claims
-    are checked before memory is allocated. Source: docs/commands.md.
+    Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m), if any: exact, decimals in
+    JSON as written, floats in an .npz as the rationals they are. A certificate is read as the data
+    that it holds. The data set is named after the file, unless JSON names it. Raises InputError,
+    and nothing else, if the file is not a data set; its claims are checked before memory is
+    allocated. Source: docs/commands.md.
 
     >>> load("digits").T
     1782
@@ -67,10 +66,7 @@ def load(source: str | os.PathLike[str], unlabelled: bool = False) -> Dataset:
 .npz file, or the name of bundled data (digits)
     """
     name = bundled(source)
-    readers: Readers[Dataset] = {
-        "npz": partial(read_npz, unlabelled=unlabelled),
-        "json": partial(parse_json, unlabelled=unlabelled),
-    }
+    readers: Readers[Dataset] = {"npz": read_npz, "json": parse_json}
     return BUNDLED[name]() if name else read_source(source, readers)
 
 
@@ -152,15 +148,13 @@ def json_value(text: bytes, source: str, exact: bool = False) -> Any:
         raise InputError(source, "JSON with each key once", f"with {error} twice") from None
 
 
-def parse_json(
-    text: bytes | BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
-) -> Dataset:
+def parse_json(text: bytes | BinaryIO, name: str = "data", source: str = "data") -> Dataset:
     """The data set in a JSON text (UTF-8). source: what errors call it. Raises InputError."""
     content, title = parse_object(text, name, source)
     content = {key: x for key, x in content.items() if key != "labels" or x is not None}
     if "sequences" in content:
         return _of_sequences(content, title, source)
-    _require_keys(source, list(content), unlabelled)
+    _require_keys(source, list(content))
     queries = content["queries"]
     count = len(queries) if isinstance(queries, list) else 0
     _require_few(count)
@@ -204,13 +198,11 @@ def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
     return {key: x for key, x in data.items() if key != "labels" or not none}
 
 
-def read_npz(
-    file: BinaryIO, name: str = "data", source: str = "data", unlabelled: bool = False
-) -> Dataset:
+def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Dataset:
     """The data set in an .npz archive. source: its title in errors. Raises InputError."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
-        _require_keys(source, keys, unlabelled)
+        _require_keys(source, keys)
         return tuple(key for key in ARGUMENTS if key in keys)
 
     def check(shapes: list[tuple[int, ...]]) -> None:
@@ -270,13 +262,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _require_keys(source: str, keys: list[str], unlabelled: bool) -> None:
-    if sorted(keys) == sorted(ARGUMENTS):
-        return
-    absent = sorted(keys) == sorted(ARGUMENTS[:2])
-    if not (absent and unlabelled):
-        only = " (prove --claim full-rank needs no labels)" if absent else ""
-        raise InputError(source, f"made of {_KEYS}{only}", odd_key(keys, ARGUMENTS))
+def _require_keys(source: str, keys: list[str]) -> None:
+    if sorted({*keys, "labels"}) != sorted(ARGUMENTS) or len({*keys}) < len(keys):
+        raise InputError(source, f"made of {_KEYS}", odd_key(keys, ARGUMENTS))
 
 
 def _require_few(examples: int) -> None:

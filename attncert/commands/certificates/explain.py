@@ -61,12 +61,12 @@ def _data(path: str) -> Dataset | None:
     name = Path(path).stem
     with suppress(OSError), open(path, "rb") as file:
         if file.read(2) == b"PK":
-            return read_npz(file, name, path, unlabelled=True)
+            return read_npz(file, name, path)
         file.seek(0)
         content = file.read(MAX_JSON_BYTES + 1)
         keys = None
         with suppress(InputError):
             keys = json_value(content, path)
         if isinstance(keys, dict) and {"contexts", "sequences"} & keys.keys():
-            return parse_json(content, name, path, unlabelled=True)
+            return parse_json(content, name, path)
     return None

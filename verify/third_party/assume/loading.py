@@ -33,7 +33,7 @@ def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
-    return LayerInputs.of(parse_json(file, name, source, unlabelled=True))
+    return LayerInputs.of(parse_json(file, name, source))
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
