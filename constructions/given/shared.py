@@ -40,11 +40,11 @@ _TOKENS = 4
 _GRID = np.linspace(-6, 6, 481)  # values of s
 _SLOPES = (1.6, 6.0)  # range of the largest μ
 _DRAWS = 500
-_MOST_POINTS, _MOST_OF_ONE = 14, 8  # the largest m; the same for one head
+_MOST_POINTS, _MOST_OF_ONE = 14, 8  # the largest m in general, and for one head
 _ENDS = 30  # results of the search for solutions with one head
-_GAIN = 1e-9  # the search ends when |R s|² falls by less
+_GAIN = 1e-9  # the search ends if |R s|² falls by less than this
 _PATIENCE = 100
-_ROOM = 1.02  # height of one head's turns if labels are from -1 to 1
+_ROOM = 1.02  # height of the turns of a single head, for labels from -1 to 1
 
 
 def whitening(rows: FloatArray) -> FloatArray:

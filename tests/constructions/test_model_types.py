@@ -90,7 +90,7 @@ HARMLESS = {
     "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "reorder_and_upcast_attn",
     "_attn_implementation", "dtype",  # arithmetic
     "attention_layers",  # gpt_neo: attention_types, spelt out
-    "num_attention_heads",  # what n_head and others are called in the code
+    "num_attention_heads",  # the code's name for n_head and others
     "pre_norm",  # xmod: before attention
 }  # fmt: skip
 # Options that the recorded mask covers, by the first name of each kind.

@@ -53,5 +53,5 @@ def test_a_false_certificate_or_a_large_error_ends_the_job(repository: Path) -> 
     assert (repository / "report" / "report.md").exists()
     assert status(ALL.replace("--tolerance 0.1", "--tolerance 1e-9"), repository) == 1
     certify(FALSE, repository)
-    lines = ALL.replace("attncert layer", "exit 70 #")  # not reached
+    lines = ALL.replace("attncert layer", "exit 70 #")  # the run ends before it
     assert status(lines, repository) == 1

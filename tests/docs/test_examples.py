@@ -50,7 +50,7 @@ def cells(text: str) -> list[dict[str, Any]]:
 
 
 def printed(text: str) -> list[list[str]]:
-    """For each code cell what it printed, and `picture` for each picture.
+    """The text that each code cell printed, with `picture` for each picture.
 
     A kernel sends what one cell prints in pieces of any size; neighbouring pieces are one.
     """

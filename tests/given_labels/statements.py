@@ -206,7 +206,7 @@ def pairs_case(rng: random.Random) -> Outcome:
 
 def shared_pairs_case(rng: random.Random) -> Outcome:
     """Proposition 5': one context, a key for each pair, independent sets of at most k queries."""
-    positive = rng.random() < 0.5  # then k + 1 tokens are enough
+    positive = rng.random() < 0.5  # if so, k + 1 tokens are enough
     k = rng.randint(1, 4)
     n, p = k + 2 - positive, rng.randint(1, 4)
     d = rng.randint(max(2, n - 1), 6)

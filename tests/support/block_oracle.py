@@ -1,4 +1,4 @@
-"""Blocks from their definitions on docs/certificate.md, in mpmath with 60 digits.
+"""Evaluates blocks by their definitions in docs/certificate.md, in mpmath with 60 digits.
 
 Nothing is shared with verify/ or constructions/: numbers are mpf, vectors are lists, and each
 vector is computed by itself.

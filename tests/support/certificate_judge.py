@@ -21,7 +21,7 @@ DIMS = ["examples", "context", "width", "labels", "heads", "head_width", "value_
 ENVELOPE = ["format", "claim", "construction", "dims", "data", "produced_by", "input_sha256"]
 ENVELOPE += ["digest", "saturation", "origin", "data_file", "tokens"]
 LONGEST = 3000  # digits of a number
-SPREAD = 10**5  # bits between two logits
+SPREAD = 10**5  # the largest difference of logits, in bits
 
 
 class Malformed(Exception):
@@ -143,7 +143,7 @@ def is_rounded(certificate: Any) -> bool:
     grid, change = numbers(told["grid"]), numbers(told["largest_change"])
     before = record(told["data"], ["contexts", "queries", "labels"])
     demand(grid > 0)
-    names = ["examples", "context", "width"]  # the order is always this one
+    names = ["examples", "context", "width"]  # always in this order
     T, n, d = sizes_of({name: certificate["dims"][name] for name in names}, names)
     after, changes = certificate["data"], [Fraction(0)]
     tables = [

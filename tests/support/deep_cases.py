@@ -68,7 +68,7 @@ def _no_readout(cert: Certificate) -> None:
 
 @cache
 def near_case() -> Certificate:
-    """Real weights of two layers near float64 weights, which give six examples their labels."""
+    """The claim that real weights near float64 weights of two layers output six labels exactly."""
     data, shape = random(T=6, n=3, d=3, seed=7), Architecture(2, 2, 1, 1)
     near = certify(data, descend_deep(data, shape, 0).weights, shape)
     assert near.holds, near.why

@@ -58,7 +58,7 @@ def certificates(draw: st.DrawFn) -> Certificate:
         return dependent_set_certificate(seed, draw(st.booleans()))
     m = draw(st.integers(1, 2))
     n = draw(st.integers(1, 3))
-    T = draw(st.integers(1, 4 if n > 1 else 2))  # one token: all heads give it, rank at most d
+    T = draw(st.integers(1, 4 if n > 1 else 2))  # with one token the rank is at most d
     return layer_certificate(
         claim,
         T=T,

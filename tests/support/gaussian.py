@@ -1,4 +1,4 @@
-"""Random floats as data; only tests draw them."""
+"""Data of random floats, which only tests draw."""
 
 from __future__ import annotations
 

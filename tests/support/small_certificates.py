@@ -160,7 +160,7 @@ def layer_certificate(
     inputs: tuple[Any, Any] | None = None,
 ) -> Certificate:
     """An interpolation or full-rank certificate over small random data; T must be reachable.
-    tokens: how many each context has, if they differ. inputs: contexts and queries that are not
+    tokens: the number in each context, if it differs. inputs: given contexts and queries, not
     drawn."""
     draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
 

@@ -44,7 +44,7 @@ class Shape:
     m: int = 1
     padding: int = 0  # d_v - m
     shared: bool = False
-    denominator: int = 1  # common to contexts and queries
+    denominator: int = 1  # of contexts and queries
 
 
 SHAPES = {
@@ -104,7 +104,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
     d_v = shape.m + shape.padding
     output = [[Fraction(i == j) for j in range(shape.m)] for _ in heads for i in range(d_v)]
     padded = [row + [Fraction(0)] * shape.padding for row in v]
-    if shape.padding:  # makes the padding matter: one more value column, added to the first label
+    if shape.padding:  # one more value column, added to the first label, so that padding matters
         for h in range(shape.H):
             padded[h * shape.d][shape.m] = Fraction(3)
             padded[h * shape.d][0] -= Fraction(3, 5)

@@ -34,7 +34,7 @@ class Outline:
     short_heads: bool = False
 
 
-RANKS_EACH_HEAD = 200  # examples up to which each head has a rank
+RANKS_EACH_HEAD = 200  # up to this many examples each head has a rank
 
 # Each step, and the hypotheses and steps of the same head on which it rests, if the trace has them.
 _STEPS: Mapping[str, tuple[str, ...]] = {

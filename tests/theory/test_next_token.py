@@ -1,4 +1,4 @@
-"""docs/next-token.md against layers whose contexts are written out."""
+"""Tests docs/next-token.md on layers whose contexts are written out."""
 
 from __future__ import annotations
 

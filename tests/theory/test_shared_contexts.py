@@ -1,4 +1,4 @@
-"""docs/shared-contexts.md against heads evaluated to 60 digits."""
+"""Tests docs/shared-contexts.md on heads evaluated to 60 digits."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from attncert.verify.claims.evidence import Level
 def uniform(
     T: int, n: int, d: int, contexts: int = 1, seed: int = 2024
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Data as in the experiments: [0, 1] in steps of 1/64, labels in steps of 1/1024."""
+    """Data as in the experiments, from 0 to 1 in steps of 1/64, with labels in steps of 1/1024."""
     draws = [np.random.default_rng([k, seed]) for k in range(3)]
     tokens = draws[0].integers(0, 65, (contexts, n, d)) / 64
     return tokens, draws[1].integers(0, 65, (T, d)) / 64, draws[2].integers(0, 1025, (T, 1)) / 1024

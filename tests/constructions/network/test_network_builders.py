@@ -198,7 +198,7 @@ def test_attention_reads_the_context() -> None:
     assert wrong(blocks(record.network), data) == []
     (head,) = record.network.blocks[1].heads
     (u,) = map(int, head.value.entries())
-    assert head.key.entries() == [u]  # the factor 1
+    assert head.key.entries() == [u]  # the factor is 1
     *_, states = [x.queries.tolist() for x in record.network.states(data)][:3]
     for (e, one, z), context, query in zip(states, contexts, [1, 1, 1, 2], strict=True):
         weights = [Fraction(2) ** (u * x) for (x,) in context]

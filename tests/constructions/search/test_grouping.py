@@ -74,9 +74,9 @@ def test_a_grouping_is_found_if_there_is_one(
     exists = some_grouping(queries, first, first - 1, heads)
     answer = attempt(data, first, first - 1, heads)
     if isinstance(answer, HypothesisFails):
-        assert not exists  # even if it is not decided
+        assert not exists  # even if the search does not decide it
         assert answer.hypothesis == "some-partition"
-        if not answer.witness:  # the examples are simply too many
+        if not answer.witness:  # there are too many examples
             assert first + (heads - 1) * (first - 1) < data.T and answer.decided
             return
         assert plain(answer.witness, data)

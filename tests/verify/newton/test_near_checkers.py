@@ -34,8 +34,8 @@ def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_p
 @pytest.mark.parametrize(
     ("path", "value", "status"),
     [
-        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # bits of every ball
-        (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # bits of every logit
+        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # balls get as many bits
+        (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # so do logits
         (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
         (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
     ],
@@ -48,7 +48,7 @@ def test_long_numbers_are_judged_in_time(
     start = time.process_time()
     verdict = check(written(sealed(file), tmp_path), 2.0)
     assert time.process_time() - start < 4.0
-    floats = check is fast.check_file and verdict.status == "wrong"  # and their balls infinite
+    floats = check is fast.check_file and verdict.status == "wrong"  # then the balls are infinite
     assert verdict.status == status or floats
 
 

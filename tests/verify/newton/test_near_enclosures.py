@@ -161,7 +161,7 @@ def test_no_row_without_contraction_passes(bad: float) -> None:
 
 def test_where_nothing_can_be_shown() -> None:
     data, shape, weights, _ = random_layer("shared", 0)
-    assert "not shown to contract" in certify(data, weights, shape).why  # no fit at all
+    assert "not shown to contract" in certify(data, weights, shape).why  # the weights do not fit
     flat = np.zeros(shape.parameters)
     assert certify(data, flat, shape).why != "" and not certify(data, flat, shape).holds
     small = Shape(data.d, data.m, 1, 1, 1)

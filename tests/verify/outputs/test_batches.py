@@ -89,7 +89,7 @@ def test_leads_are_lower_bounds() -> None:
     one = fmpq_mat([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     low = leads(balls, FeedForward(one, fmpq_mat(1, 3)), np.array([0, 1]))
     assert 0.7499 < low[0] <= 0.75 and low[1] == -np.inf
-    common = FeedForward(fmpq_mat([[9, 9, 9]] * 3) + one, fmpq_mat(1, 3))  # it cancels
+    common = FeedForward(fmpq_mat([[9, 9, 9]] * 3) + one, fmpq_mat(1, 3))  # this sum cancels
     assert leads(balls, common, np.array([0, 1]))[0] == low[0]
 
 

@@ -65,7 +65,7 @@ def test_all_three_confirm_a_planted_layer(name: str) -> None:
     assert [claim.id for claim in claims.values()] == [f"interpolation.{r}" for r in HOLDS]
     assert all(claim.numbers["examples"] == p.data.T for claim in claims.values())
     assert json.loads(json.dumps([c.as_dict() for c in claims.values()]))
-    assert routes(p) == claims  # the same again, word for word
+    assert routes(p) == claims  # a second run gives the same words
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -167,7 +167,7 @@ def test_logits_that_are_not_whole_are_named() -> None:
     logit = sum(a * b for a, b in zip(key, times([query], fractions(half))[0], strict=True))
     assert Fraction(witness["logit_over_ln2"]) == logit
     assert logit.denominator == 2
-    assert claims["multiprecision"].level is Level.REFUTED  # it needs no whole logits
+    assert claims["multiprecision"].level is Level.REFUTED  # this route needs no whole logits
 
 
 def test_irrational_weights_leave_the_symbolic_route_undecided() -> None:

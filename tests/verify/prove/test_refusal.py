@@ -26,7 +26,7 @@ from attncert.verify.statements import paper
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
 PARALLEL = Dataset.of(EYE, [*EYE, [2, 0, 0], [1, 1, 1]], [1, 2, 3, 4, 5])
-# Rows that differ by one vector alone: an affine flat of dimension 1, contexts distinct.
+# Distinct contexts whose rows differ by multiples of one vector: affine dimension 1.
 FLAT = Dataset.of(
     [[[1, 0, t], [0, 1, t]] for t in range(1, 6)],
     [[1, t, t * t] for t in range(5)],

@@ -242,7 +242,7 @@ def test_the_claim_sees_planted_defects() -> None:
     rows = [kept.order[t].tolist() for t in range(kept.T)]
     assert [0, 1, 0] in rows
     swapped = kept.queries[np.array([1, 0, 2])] if kept.T == 3 else None
-    for other in ([0, 1, 0, 0], [0, 0, 1]):  # another number; the same, in another order
+    for other in ([0, 1, 0, 0], [0, 0, 1]):  # another number of tokens, or another order
         order = Order.of([other if row == [0, 1, 0] else row for row in rows])
         assert planted(data={"order": order}) is Level.REFUTED
     assert planted(sequences=((0, 0, 1, 1), (1, 0))) is Level.REFUTED

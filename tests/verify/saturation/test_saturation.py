@@ -184,7 +184,7 @@ def test_the_rate_is_what_one_more_unit_of_c_adds() -> None:
         assert isinstance(record, SteeringHead)
         once, more = (replace(record, c=record.c + k).weights(3) for k in (400, 401))
         lost = [outside(SHARED, more, s) / outside(SHARED, once, s) for s in record.earlier]
-        assert round(math.log2(max(lost)), 9) == -rate  # other rows fall faster
+        assert round(math.log2(max(lost)), 9) == -rate  # the weights of other rows fall faster
 
 
 def drawn(bits: int, seed: int) -> Drops:

@@ -228,7 +228,7 @@ def test_records_that_are_false_are_refused(lie: Any) -> None:
     assert cases.fits(shard, record)
     if lie != {"wrong": 0}:
         assert not cases.fits(shard, record | lie)
-    else:  # of the right form
+    else:  # the file has the right form
         with pytest.raises(InputError, match="dask: must be a cluster whose records are true"):
             generates._decided(cases, {shard: record | lie})
 

@@ -22,7 +22,7 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.limits.capacity import capacity as module
 from attncert.verify.limits.capacity.capacity import DataCapacity
 
-SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1: worth H(d + 1) + 1 at width one
+SMALL = [[1, 0, 2, 1], [0, 1, 1, 0], [0, 1, 1, 0]]  # a = 1, so N = H(d + 1) + 1
 
 
 def levels(answer: DataCapacity) -> dict[str, Level]:

@@ -29,7 +29,7 @@ def product_mod(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> list[
     ]
 
 
-# Columns: the spans of the contexts.
+# The columns of Z: the spans of the contexts.
 
 
 @settings(max_examples=60, deadline=None)
@@ -55,7 +55,7 @@ def test_a_few_examples_exclude_all() -> None:
     assert claims["tightness.spans"].witness == {"S": [0, 1, 2, 3, 4, 5]}
 
 
-# Rows: inputs that no weights tell apart.
+# The rows of Z: inputs that no weights tell apart.
 
 
 @settings(max_examples=60, deadline=None)

@@ -76,7 +76,7 @@ def test_states_are_those_of_the_whole_model(family: str, tmp_path: Path) -> Non
     for layer in range(layers):
         network = model_of(tmp_path, layer)
         assert np.array_equal(network.states(batch), states[layer].numpy())
-        if family != "albert":  # their layers share modules
+        if family != "albert":  # its layers share modules
             lists = [m for m in network.model.modules() if isinstance(m, torch.nn.ModuleList)]
             assert len(lists[0]) == layer + 1
     with pytest.raises(InputError, match=f"layer: must be from 0 to {layers - 1}, below"):
@@ -274,7 +274,7 @@ def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     tool.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
     )
-    tool.enable_truncation(3)  # as stored tokenizers do; the text is not to be cut
+    tool.enable_truncation(3)  # as in stored tokenizers; the text must not be cut
     tool.enable_padding(length=7)
     tool.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "t.txt").write_text("a b c d b")
