@@ -1,11 +1,11 @@
 """Full row rank and the smallest singular value, enclosed in balls (Arb).
 
-The matrices are not small rationals: they are floats taken exactly, or have entries that are
-enclosures (softmax weights with real exponentials). Z is T×K with T <= K.
+The entries of the matrices are floats, regarded as exact, or enclosures (softmax weights with real
+exponentials). Z is T×K with T <= K.
 
 **Right inverse.** Let R be any K×T matrix and E = I - ZR. If ||E|| < 1 in some submultiplicative
-norm, ZR is invertible (Neumann), so Z has full row rank. Here it is the 2-norm, bounded in ball
-arithmetic by the root of the largest row sum times the largest column sum, hence for every matrix
+norm, ZR is invertible (Neumann), so Z has full row rank. We use the 2-norm, which is at most the
+root of the largest row sum times the largest column sum. Ball arithmetic bounds it for every matrix
 in the enclosure Z. R need not be accurate: it is Z^T (Z Z^T)^{-1} in approximate arithmetic.
 
 **Smallest singular value** (ours, elementary). For a unit row vector u, with delta = ||E||_2 < 1,
@@ -29,15 +29,15 @@ from flint import arb, arb_mat, ctx
 
 @dataclass(frozen=True)
 class SingularValue:
-    """lower <= sigma_min <= upper, proved. lower > 0 proves full row rank of every matrix in the
-    enclosure; 0 says only that no proof was found."""
+    """Proved bounds lower <= sigma_min <= upper. lower > 0 proves full row rank of every matrix in
+    the enclosure; 0 means only that no proof was found."""
 
     lower: float
     upper: float
 
 
 def smallest_singular_value(balls: arb_mat, precision: int = 128) -> SingularValue:
-    """Lower and upper bound of the T-th singular value of a T×K enclosure, T ≥ 1, in floats.
+    """Lower and upper bounds, as floats, of the T-th singular value of a T×K enclosure, T ≥ 1.
 
     precision: bits.
 
@@ -57,13 +57,13 @@ def smallest_singular_value(balls: arb_mat, precision: int = 128) -> SingularVal
             delta = (_row_norm(error) * _row_norm(error.transpose())).sqrt()
             if delta < 1:
                 lower = (1 - delta) / _norm(inverse)
-            vectors.append((vectors[0] * gram).mid())  # one step towards the singular vector
+            vectors.append((vectors[0] * gram).mid())  # one step of inverse iteration
         upper = min((_norm(w * balls) / _norm(w)).upper() for w in vectors if _norm(w) > 0)
         return SingularValue(max(0.0, _down(lower)), _up(upper))
 
 
 def _inverse(square: arb_mat) -> arb_mat | None:
-    """The inverse in approximate arithmetic; None if that fails."""
+    """The inverse in approximate arithmetic, or None if that fails."""
     try:
         return square.solve(_identity(square.nrows()), algorithm="approx").mid()
     except ZeroDivisionError:
@@ -71,8 +71,8 @@ def _inverse(square: arb_mat) -> arb_mat | None:
 
 
 def _float_vector(balls: arb_mat) -> arb_mat:
-    """The left singular vector of the smallest singular value, in float64; (1, ..., 1) if the
-    matrix is beyond the floats."""
+    """The left singular vector of the smallest singular value in float64, or (1, ..., 1) if the
+    matrix is beyond the range of floats."""
     floats = np.array([[float(x.mid()) for x in row] for row in balls.tolist()])
     if not np.isfinite(floats).all():
         return arb_mat([[1] * balls.nrows()])
@@ -80,7 +80,7 @@ def _float_vector(balls: arb_mat) -> arb_mat:
 
 
 def _row_norm(matrix: arb_mat) -> arb:
-    """Upper bound of the largest absolute row sum."""
+    """An upper bound of the largest absolute row sum."""
     sums = [sum((x.abs_upper() for x in row), arb(0)).upper() for row in matrix.tolist()]
     return max(sums)
 
@@ -95,7 +95,7 @@ def _identity(n: int) -> arb_mat:
 
 
 def _up(x: arb) -> float:
-    """A float that is at least every point of the ball."""
+    """A float that is at least as large as every point of the ball."""
     return math.nextafter(float(x.upper()), math.inf)
 
 

@@ -1,16 +1,17 @@
 """Independence of many subsets of one table, certified modulo primes.
 
 Rank k modulo one prime proves that k vectors are independent over Q: some k×k minor is nonzero
-modulo p, hence nonzero. A deficit proves nothing; further primes and other random coordinates are
-tried, and the remaining subsets are *undecided* here (`rational.find_relation` decides them
-exactly, with a witness).
+modulo p, hence nonzero. A smaller rank proves nothing: further primes and other random coordinates
+are tried. Subsets that remain are *undecided*; `rational.find_relation` decides them exactly, with
+a witness.
 
-The steps: the table's exact residues (`residues`); one random projection for all subsets of one
-size (`arithmetic.random_projection`), so that an elimination costs k^3 instead of k^2 d, or for
-many subsets a basis of the table (`cpu.systematic`), which makes it cheaper still; one
-elimination (`cpu`, or `batched` with `cuda`) whose sums are exact by a proved bound (`arithmetic`).
-On CPU threads the first prime is small enough for float32, which is faster than float64; about one
-independent subset in p = 1019 is left over and goes to a float64 prime.
+The steps are: exact residues of the table (`residues`); one random projection for all subsets of
+one size (`arithmetic.random_projection`), so that an elimination costs k^3 instead of k^2 d, or,
+for many subsets, a basis of the table (`cpu.systematic`), which is cheaper still; and one
+elimination (`cpu`, or `batched` with `cuda`), in which a proved bound makes all sums exact
+(`arithmetic`). On CPU threads the first prime, 1019, is small enough for float32, which is faster
+than float64. About one independent subset in 1019 is not decided by it and is tried with a float64
+prime.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.sharding.threads import available_threads
 
-_ROW_BLOCK = 4096  # vectors projected at a time
-_LANES = 16  # a projection has a multiple of 16 columns: failures are rarer, at no cost
+_ROW_BLOCK = 4096  # the number of vectors projected at a time
+_LANES = 16  # projections have a multiple of 16 columns, so that failures are rarer at no cost
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 
 
 @dataclass(frozen=True, eq=False)
 class ModularRank:
-    """Rank modulo `prime`, a proved lower bound of the rank over Q.
+    """The rank modulo `prime`, a proved lower bound on the rank over Q.
 
-    rows, columns: a `rank`×`rank` minor that is nonzero modulo the prime, columns in the order in
-    which the rows found them. `rows` is the lexicographically first independent set modulo p.
+    rows, columns: a `rank`×`rank` minor that is nonzero modulo the prime; columns are in the order
+    in which the rows found them. `rows` is the lexicographically first independent set modulo p.
     """
 
     rank: int
@@ -51,7 +52,7 @@ class ModularRank:
 
 
 def modular_rank(matrix: Any, p: int = PRIMES_FLOAT64[0]) -> ModularRank:
-    """Rank of one matrix modulo the prime p, with a nonzero minor; on one CPU thread.
+    """The rank of a matrix modulo the prime p, with a nonzero minor, computed on one CPU thread.
 
     matrix: (m, n), see `residues.as_table`. p: from 11 to about 6.7 * 10^7.
 
@@ -69,12 +70,12 @@ float64, not 2305843009213693951
 
 
 class IndependenceTester:
-    """One table, prepared once modulo each prime, for any number of subsets.
+    """A table, prepared once modulo each prime, that tests any number of its subsets.
 
-    table: (N, d), see `residues.as_table`: floats are taken exactly. device: auto, cpu, cuda.
-    memory: bytes that copies of the table and matrices may take; default: 2 GiB, or a quarter of
-    the free memory of a GPU. threads: CPU threads; default: all cores of the process.
-    expected: subsets in all calls together, if known.
+    table: (N, d), see `residues.as_table`; floats are regarded as exact. device: auto, cpu or cuda.
+    memory: the bytes that copies of the table and matrices may take; default: 2 GiB, or a quarter
+    of the free memory of a GPU. threads: CPU threads; default: all cores of the process. expected:
+    the number of subsets in all calls together, if known.
     """
 
     def __init__(
@@ -101,10 +102,10 @@ class IndependenceTester:
             self._kernels = CudaKernels()
 
     def subsets(self, subsets: Any) -> BoolArray:
-        """Which subsets of the rows, (S, k) indices, are proved independent over Q: (S,).
+        """Which of these subsets of the rows, (S, k) indices, are proved independent over Q; (S,).
 
-        False means undecided: modulo each prime the subset is dependent. (A subset that names a row
-        twice always is.) Raises InputError if the memory does not suffice.
+        False means undecided: the subset is dependent modulo each prime, as is every subset that
+        names a row twice. Raises InputError if the memory does not suffice.
 
         >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
         >>> IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]]).tolist()
@@ -120,12 +121,12 @@ class IndependenceTester:
         return proved
 
     def _by_systematic_form(self, index: IntArray) -> BoolArray:
-        """Which subsets are proved independent in a basis of the table modulo the first prime; none
-        if the basis, made on one thread, takes more multiplications than it saves."""
+        """Which subsets are proved independent in a basis of the table modulo the first prime. All
+        are False if the basis, computed on one thread, takes more multiplications than it saves."""
         (n, d), k, (p, dtype) = self.table.shape, index.shape[1], self._ladder[0]
         rank = min(n, d)
         saved = max(len(index), self.expected) * (k**3 - (k * (1 - rank / n)) ** 3) / 3
-        fits = 24 * n * d < self.memory  # residues, their transpose, and the form
+        fits = 24 * n * d < self.memory  # the residues, their transpose and the systematic form
         if self.device.kind != "cpu" or not fits or saved < self.threads * n * d * rank:
             return np.zeros(len(index), dtype=bool)
         with self._lock:
@@ -155,10 +156,10 @@ class IndependenceTester:
         return lengths
 
     def _projected(self, subsets: IntArray, k: int, p: int, dtype: str) -> tuple[Any, IntArray]:
-        """A projected table for these subsets, and the subsets in terms of its rows.
-
-        A few remaining subsets get a table of their rows; else the whole table is prepared once.
-        It is made in row blocks, so that not all residues of a large table are in memory at once.
+        """A projected table for these subsets, and the subsets as indices of its rows. If few
+        subsets remain, the table contains only their rows; otherwise the whole table is prepared
+        once. It is computed in row blocks, so that not all residues of a large table are in memory
+        at once.
         """
         n, d = self.table.shape
         width = min(d, -(-k // _LANES) * _LANES)
@@ -172,7 +173,7 @@ class IndependenceTester:
         return self._cache[key], subsets
 
     def _in_coordinates(self, rows: IntArray, width: int, p: int, dtype: str) -> Any:
-        """These rows of the table in `width` coordinates."""
+        """These rows of the table, projected to `width` coordinates."""
         if 8 * len(rows) * width > self.memory:
             need = 8 * len(rows) * width
             raise InputError("memory", f"at least {need} bytes for this table", self.memory)

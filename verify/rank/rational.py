@@ -1,11 +1,11 @@
 """Exact rank and relations over Q, with integer witnesses (FLINT).
 
-Strategy: a prime proposes, exact integers confirm. The elimination modulo p of `cpu.py` (a
-thousand times faster than one over Q) gives pivot rows, pivot columns and, for a dependent row,
-*which* independent rows it needs. That alone proves the lower bound on the rank. The upper bound is
-proved by exact relations: each is the solution of a square integer system only as large as its
-support (FLINT's p-adic lifting), and is then checked on all columns. A prime that misleads divides
-some minor; the check notices it, and the next prime is tried. Only finitely many primes mislead.
+A prime proposes, and exact integers confirm. The elimination modulo p of `cpu.py`, a thousand times
+faster than one over Q, gives pivot rows, pivot columns and, for a dependent row, *which*
+independent rows it needs. This alone proves the lower bound on the rank. Exact relations prove the
+upper bound: each is the solution of a square integer system that is only as large as its support
+(FLINT's p-adic lifting), and is then checked on all columns. A prime that misleads divides some
+minor. The check detects this, and the next prime is tried. Only finitely many primes mislead.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from attncert.verify.rank.residues import as_table, residues
 
 @dataclass(frozen=True)
 class Relation:
-    """Rows of a table that are dependent: sum of coefficients[i] * row indices[i] is zero.
+    """Dependent rows of a table: the sum of coefficients[i] * (row indices[i]) is zero.
 
-    indices increase; coefficients are nonzero integers without a common factor, the first one
-    positive. It is the witness of a dependent set: anyone can check it with integer arithmetic.
+    The indices increase. The coefficients are nonzero integers without a common factor, and the
+    first is positive. A relation is the witness of a dependent set; anyone can check it with
+    integer arithmetic.
     """
 
     indices: tuple[int, ...]
@@ -44,7 +45,8 @@ class Relation:
 
     @classmethod
     def of(cls, indices: Sequence[int], coefficients: Sequence[int]) -> Relation:
-        """Normal form of a nonzero relation: zeros dropped, content removed, sign fixed.
+        """The normal form of a nonzero relation: zeros and common factors are removed and the sign
+        is fixed.
 
         >>> Relation.of([7, 2, 5], [4, -6, 0])
         Relation(indices=(2, 7), coefficients=(3, -2))
@@ -58,7 +60,7 @@ class Relation:
         return len(self.indices)
 
     def as_dict(self) -> dict[str, list[str] | list[int]]:
-        """JSON-able witness; coefficients as decimal strings."""
+        """The witness as JSON, with coefficients as decimal strings."""
         return {
             "indices": list(self.indices),
             "coefficients": [numeral(c) for c in self.coefficients],
@@ -66,7 +68,7 @@ class Relation:
 
 
 def rank(table: Any) -> ModularRank:
-    """Rank of a matrix over Q, proved from both sides: the rank modulo a prime that does not
+    """The rank of a matrix over Q, proved from both sides, as the rank modulo a prime that does not
     mislead.
 
     table: (m, n), see `residues.as_table`; a float is the dyadic rational it stores.
@@ -86,7 +88,8 @@ def rank(table: Any) -> ModularRank:
 
 
 def relations(table: Any) -> tuple[Relation, ...]:
-    """A basis of all relations between the rows: one for each row outside the pivot rows.
+    """A basis of all relations between the rows, with one relation for each row that is no pivot
+    row.
 
     >>> [(r.indices, r.coefficients) for r in relations([[1, 2], [3, 4], [4, 6]])]
     [((0, 1, 2), (1, 1, -1))]
@@ -99,11 +102,12 @@ def relations(table: Any) -> tuple[Relation, ...]:
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
-    """A short relation between these rows, all distinct; None if they are independent. Proved.
+    """A short relation between these distinct rows, or None if they are independent. Both are
+    proved.
 
-    It is the fundamental circuit of smallest support of one basis: every proper subset of its rows
-    is independent, but a smaller circuit may exist. A small dependent set in a large subset is
-    found by solving a small system only.
+    It is the fundamental circuit with the smallest support for one basis: every proper subset of
+    its rows is independent, but a smaller circuit may exist. To find a small dependent set in a
+    large subset, only a small system is solved.
 
     >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])
     Relation(indices=(0, 3), coefficients=(2, -1))
@@ -130,7 +134,7 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
 
 
 def integer_matrix(array: AnyArray) -> fmpz_mat:
-    """A table from `as_table` as integers: floats times one common power of two.
+    """A table from `as_table` as integers; floats are multiplied by one common power of two.
 
     >>> integer_matrix(np.array([[0.5, -3.0]]))
     [1, -6]
@@ -144,7 +148,7 @@ def _fundamental(
     columns: Sequence[int],
     targets: Sequence[int] | None = None,
 ) -> list[Relation] | None:
-    """Exact relations of the target rows (default: all others) with the pivot rows.
+    """Exact relations of the target rows (default: all other rows) with the pivot rows.
 
     Solves x A[pivots, columns] = A[target, columns] over Q, then checks every column; None if a
     check fails, that is, if the prime of the elimination misled.
@@ -169,6 +173,6 @@ def _fundamental(
 
 
 def _primes() -> Iterator[int]:
-    """The primes of PRIMES_FLOAT64, then all smaller ones."""
+    """The primes of PRIMES_FLOAT64, then all smaller primes."""
     yield from PRIMES_FLOAT64
     yield from (p for p in range(PRIMES_FLOAT64[-1] - 2, 10, -2) if fmpz(p).is_prime())

@@ -1,9 +1,9 @@
 """Tables of vectors, and their exact image modulo p.
 
-A table is a matrix whose rows are the vectors. Its entries are taken exactly: a float
-is the dyadic rational m * 2^e, and 2 is invertible modulo an odd prime, so every finite float has
-a residue; integers of any size are reduced directly; a row of fractions is first multiplied by the
-least common multiple of its denominators, which changes neither independence nor rank.
+A table is a matrix whose rows are the vectors. Its entries are exact. A float is the dyadic
+rational m * 2^e, and 2 is invertible modulo an odd prime, so every finite float has a residue.
+Integers of any size are reduced directly. A row of fractions is first multiplied by the least
+common multiple of its denominators, which changes neither independence nor rank.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from attncert.constructions.data.conversion import objects, on_host
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
 
-_BLOCK = 1 << 15  # entries converted at a time: the temporaries stay in cache
+_BLOCK = 1 << 15  # entries converted at a time, so that temporaries stay in the cache
 _LOWEST, _HIGHEST = -1074, 1024  # exponents e of frexp, x = m * 2^e with 1/2 <= |m| < 1
 
 
 def as_table(values: Any, name: str = "table") -> AnyArray:
-    """`values` as a two-dimensional host array, exactly: dtype float16/32/64, integer or object.
+    """`values` as an exact two-dimensional host array of dtype float16/32/64, integer or object.
 
-    values: NumPy, CuPy, PyTorch or other array-API array, any input of `ExactArray.of`, or a FLINT
-        matrix over Z or Q. Lists of floats only remain floats. Object results hold Python integers.
-    Raises InputError for a wrong shape, NaN, infinity, complex or extended-precision numbers.
+    values: an array of NumPy, CuPy, PyTorch or another array-API library, any input of
+    `ExactArray.of`, or a FLINT matrix over Z or Q. Lists that contain only floats remain floats.
+    Object results contain Python integers. Raises InputError for a wrong shape, NaN, infinity,
+    complex or extended-precision numbers.
 
     >>> as_table([[0.5, 2.0], [1.0, -3.0]]).dtype, as_table([[0.5, 2], [1, 3]]).tolist()
     (dtype('float64'), [[1, 4], [2, 6]])
@@ -56,7 +57,7 @@ not 'half'
 
 
 def to_host(values: Any, name: str = "table") -> AnyArray:
-    """A NumPy array of the same numbers: the one explicit transfer from another device."""
+    """A NumPy array of the same numbers. This is the only explicit transfer from another device."""
     values = on_host(values, name)
     if isinstance(values, np.ndarray):
         return values
@@ -66,7 +67,8 @@ def to_host(values: Any, name: str = "table") -> AnyArray:
 
 
 def residues(table: AnyArray, p: int) -> FloatArray:
-    """Balanced residues of a table from `as_table`, float64, same shape, exact; 11 <= p < 2^26.
+    """The exact balanced residues of a table from `as_table`: float64, the same shape; 11 <= p <
+    2^26.
 
     >>> residues(np.array([[0.5, -2.0, 0.0]]), 11).tolist()
     [[-5.0, -2.0, 0.0]]
@@ -86,13 +88,13 @@ def residues(table: AnyArray, p: int) -> FloatArray:
 
 def _integer_residues(x: AnyArray, p: int) -> FloatArray:
     if -(p // 2) <= int(x.min()) and int(x.max()) <= p // 2:
-        return x.astype(np.float64)  # balanced already
+        return x.astype(np.float64)  # already balanced
     wide = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)
     return _balance(np.remainder(wide, wide.dtype.type(p)).astype(np.float64), p)
 
 
 def _dyadic_residues(x: AnyArray, p: int) -> FloatArray:
-    """m * 2^e -> residues: with x = hi * 2^(e-26) + lo * 2^(e-53), |hi| <= 2^26, 0 <= lo < 2^27.
+    """Residues of x = m * 2^e = hi * 2^(e-26) + lo * 2^(e-53) with |hi| <= 2^26 and 0 <= lo < 2^27.
 
     hi * (2^27 mod p) + lo is below 2^26 * 2^25 + 2^27 < 2^53 for p < 2^26, and after one
     reduction its product with the residue of 2^(e-53) is below B^2 < 2^53: every step is exact.
@@ -107,7 +109,7 @@ def _dyadic_residues(x: AnyArray, p: int) -> FloatArray:
 
 @functools.lru_cache(maxsize=8)
 def _powers(p: int) -> FloatArray:
-    """Balanced residues of 2^(e-53) for every exponent e of a finite float64."""
+    """The balanced residues of 2^(e-53) for every exponent e of a finite float64."""
     exact = [_centre(pow(2, e - 53, p), p) for e in range(_LOWEST, _HIGHEST + 1)]
     return np.array(exact, dtype=np.float64)
 

@@ -8,7 +8,7 @@ Notation: t = 24 (float32) or 53 (float64) bits of mantissa, u = 2^-t, p an odd 
 **Lemma 1 (reduction).** Let x be an integer with |x| <= 2^t - B, f = fl(1/p), and q the floor of
 the computed x*f + 1/2, or the computed x*f rounded to an integer. Then the computed x - q*p is
 exact, congruent to x, and balanced.
-*Proof.* f = (1 + d1)/p, and at most two more roundings follow, so the computed quotient is
+*Proof.* f = (1 + d1)/p, and at most two roundings follow, so the computed quotient is
 w = ((x/p)(1 + d1)(1 + d2) + 1/2)(1 + d3) with |d| <= u, or the same without the 1/2 and d3.
 Since |x| <= 1/u, |w - x/p - 1/2| <= (3 + 3u + u^2)/p + u/2 <= 3.1/p + u/2. Rounding down (or
 to nearest) adds at most 1/2 around x/p, hence |x - qp| <= p/2 + 3.1 + pu/2 <= B. So |qp| <=
@@ -22,9 +22,9 @@ residues is exact in any order of summation, fused or not, and may then be reduc
 
 *Proof.* Every partial sum is an integer of absolute value at most B + T*B^2 <= 2^t - B.
 
-So a matrix product over T terms, or T rank-one updates of the same entry, need one reduction. The
-largest such T is `lazy_terms(p, t)`. B < p because p >= 11, so a balanced residue is 0 modulo p
-only if it is the number 0: pivots are found with `!= 0`.
+So a matrix product over T terms, or T rank-one updates of the same entry, need only one reduction.
+The largest such T is `lazy_terms(p, t)`. Since p >= 11, B < p, so a balanced residue is 0 modulo p
+only if it is the number 0, and pivots are found by `!= 0`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def lazy_terms(p: int, dtype: str) -> int:
 
 
 def modulus(p: Any, dtype: str, terms: int = 1) -> int:
-    """`p`, a prime >= 11 that allows sums of `terms` products. Raises InputError otherwise."""
+    """The modulus `p`. Raises InputError unless it is a prime >= 11 that allows sums of `terms`
+    products."""
     if isinstance(p, bool) or not isinstance(p, int) or p < 11 or not fmpz(p).is_prime():
         raise InputError("prime", "a prime of at least 11", repr(p))
     if lazy_terms(p, dtype) < terms:
@@ -64,7 +65,7 @@ def modulus(p: Any, dtype: str, terms: int = 1) -> int:
 
 
 def reduce(x: Any, p: int) -> Any:
-    """Balanced residues of an array of integers held as floats, |x| <= 2^t - B (Lemma 1).
+    """The balanced residues of an array of integers stored as floats, |x| <= 2^t - B (Lemma 1).
 
     >>> import numpy as np
     >>> reduce(np.array([0.0, 12.0, -13.0, 2.0**40]), 11).tolist()
@@ -79,7 +80,7 @@ def reduce(x: Any, p: int) -> Any:
 
 @functools.cache
 def _one_kernel() -> Any:
-    """Lemma 1 in one GPU kernel, which reads and writes each number once."""
+    """Lemma 1 as one GPU kernel, which reads and writes each number once."""
     cupy = importlib.import_module("cupy")
 
     def reduced(x: Any, over_p: float, p: float) -> Any:
@@ -91,9 +92,9 @@ def _one_kernel() -> Any:
 def matmul(a: Any, b: Any, p: int) -> Any:
     """a @ b modulo p, balanced; (..., m, n) @ (..., n, k), float64 balanced residues.
 
-    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). Library products
-    qualify in any summation order. An algorithm that subtracts (Strassen) or a product in fewer
-    bits (TF32) would not, but no double-precision routine uses them by default.
+    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). Products of a library
+    qualify, whatever the order of summation. Strassen's algorithm, which subtracts, or products
+    with fewer bits (TF32) would not, but no double-precision routine uses them by default.
 
     >>> import numpy as np
     >>> a = np.array([[5.0, -5.0, 5.0]])
@@ -110,7 +111,7 @@ def matmul(a: Any, b: Any, p: int) -> Any:
 
 
 def inverse(x: Any, p: int) -> Any:
-    """Entrywise x^(p-2) modulo p, balanced: the inverse, or 0 if x is 0 (Fermat).
+    """x^(p-2) modulo p for each entry, balanced: the inverse, or 0 if x is 0 (Fermat).
 
     >>> import numpy as np
     >>> inverse(np.array([0.0, 1.0, 2.0, -3.0]), 11).tolist()
@@ -125,7 +126,8 @@ def inverse(x: Any, p: int) -> Any:
 
 
 def require_exact_products(xp: Any, p: int) -> None:
-    """Compare the largest sums that the bound allows with integers, to refuse emulated doubles."""
+    """Compare the largest sums that the bound allows with integers, in order to refuse emulated
+    doubles."""
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)
@@ -137,9 +139,9 @@ def require_exact_products(xp: Any, p: int) -> None:
 def random_projection(table: Any, width: int, p: int, rng: np.random.Generator) -> Any:
     """table @ R modulo p for a random (d, width) matrix R; `table` (N, d) float64 residues, any xp.
 
-    Rows whose images are independent are independent. k independent rows have independent images,
-    width >= k, unless a nonzero polynomial of degree k in the entries of R vanishes: about once in
-    p^(width - k + 1).
+    If the images of rows are independent, so are the rows. If width >= k, the images of k
+    independent rows are independent unless a nonzero polynomial of degree k in the entries of R
+    vanishes, which happens about once in p^(width - k + 1).
 
     >>> import numpy as np
     >>> random_projection(np.eye(3), 2, 11, np.random.default_rng(0)).shape

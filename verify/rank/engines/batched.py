@@ -1,17 +1,18 @@
 """The elimination of `cpu.py` on a whole stack of matrices, on a GPU.
 
-The same algorithm, ordered for batches: when rows are finished, their contribution is subtracted
-from *all* later rows at once (right-looking), one batched product per group of rows. The two
-expensive steps, the panel and the product, are in `cuda.py`.
+The algorithm is the same, but ordered for batches: when rows are finished, their contribution is
+subtracted from *all* later rows at once (right-looking), by one batched product per group of rows.
+The two expensive steps, the panel and the product, are in `cuda.py`.
 
-A product with few pivot rows is bound by memory. So the panels of a group of rows are first
-subtracted from the group's other rows, including earlier ones: that leaves an identity in its pivot
-columns, and the whole group is then subtracted from all later rows at once.
+A product with few pivot rows is limited by memory bandwidth. So the panels of a group of rows are
+first subtracted from the other rows of the group, including earlier rows. This leaves an identity
+in the pivot columns of the group, and the whole group is then subtracted from all later rows at
+once.
 
-**Bound.** An entry of a later row starts balanced and receives one product per pivot row, `group`
-of them per group, and `group` more when its own group is eliminated. It is reduced before the next
+**Bound.** An entry of a later row starts balanced and receives one product per pivot row: `group`
+products per group, and `group` more when its own group is eliminated. It is reduced before the next
 group could exceed `lazy_terms`: with T = lazy_terms(p, t), after every floor(T / group) - 1 groups
-(Lemma 2 of `arithmetic.py`), where 2 * group <= T.
+(Lemma 2 of `arithmetic.py`); 2 * group <= T.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from array_api_compat import array_namespace
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus, reduce
 from attncert.verify.rank.engines.cuda import WIDTH, CudaKernels
 
-GROUP = 4 * WIDTH  # largest number of rows in one product with later rows
+GROUP = 4 * WIDTH  # the most rows in one product with later rows
 
 
 def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
     """The number of leading rows proved independent modulo p, for each matrix of the stack.
 
-    stack: (S, m, n) balanced residues, float64 on the device; it is overwritten. Result (S,) int64:
-        m if all rows are independent, else the first row that depends, modulo p, on the previous
-        ones.
+    stack: (S, m, n) balanced residues, float64 on the device; it is overwritten. Returns (S,)
+    int64: m if all rows are independent, else the first row that depends, modulo p, on earlier
+    rows.
     """
     xp = array_namespace(stack)
     count, m, n = stack.shape
@@ -42,7 +43,7 @@ def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
     lengths = xp.zeros((count,), dtype=xp.int64, device=stack.device)
     start = pending = 0
     for base in range(0, m, group):
-        if start == n:  # every column has its pivot: the other rows depend on earlier ones
+        if start == n:  # every column has a pivot, so all other rows depend on earlier rows
             break
         stop, first = min(base + group, m), start
         columns, independent, start = _eliminate(stack, base, stop, first, p, kernels)
@@ -66,10 +67,10 @@ def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
 def _eliminate(
     stack: Any, base: int, stop: int, first: int, p: int, kernels: CudaKernels
 ) -> tuple[Any, Any, int]:
-    """Eliminate the rows base:stop among themselves, panel by panel, leaving them balanced.
+    """Eliminate the rows base:stop among themselves, panel by panel. They are balanced afterwards.
 
-    Returns the result of `CudaKernels.panel`, columns counted from `first`, and the first column in
-    which later rows may be nonzero.
+    Returns the result of `CudaKernels.panel`, with columns counted from `first`, and the first
+    column in which later rows may be nonzero.
     """
     xp = array_namespace(stack)
     start = first
@@ -97,7 +98,8 @@ def _eliminate(
 
 
 def _factors(rows: Any, columns: Any, independent: Any, generic: bool, p: int) -> Any:
-    """Multiples of the pivot rows in the rows. generic: row i has its pivot in column i."""
+    """The multiples of the pivot rows to subtract from the rows. generic: row i has its pivot in
+    column i."""
     if generic:
         return reduce(rows[:, :, : columns.shape[1]], p)
     xp = array_namespace(rows)

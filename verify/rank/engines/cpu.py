@@ -1,20 +1,21 @@
-"""The elimination on CPU threads: one matrix per core, compiled by numba, no BLAS.
+"""The elimination on CPU threads: one matrix per core, compiled by numba, without BLAS.
 
 **Algorithm** (shared with `batched.py`, which runs it on whole stacks of matrices). The rows are
-vectors, taken in order in panels of 4. For a panel:
+processed in order, in panels of 4. For each panel:
 
-1. subtract what the earlier pivot rows contribute. The pivot rows of one earlier panel hold the
-   identity in their pivot columns, so the multipliers are the panel's own entries there, reduced:
-   no triangular solve;
-2. go through its rows: the first nonzero entry is the pivot (none: the vector depends on earlier
-   ones modulo p); scale it to 1 and clear its column in the other three rows.
+1. Subtract the contributions of earlier pivot rows. The pivot rows of an earlier panel form the
+   identity in their pivot columns, so the multipliers are the panel's own reduced entries in these
+   columns, without a triangular solve.
+2. For each row of the panel, the first nonzero entry is the pivot (if there is none, the row
+   depends on earlier rows modulo p). Scale it to 1 and clear its column in the other three rows.
 
-Nothing is swapped: a pivot may sit in any column.
+Nothing is swapped: a pivot may be in any column.
 
-**Bound.** Step 1 begins with balanced entries, adds 4 products to each for every earlier panel, and
-reduces the panel before there are more than `lazy` = `lazy_terms(p, t)` of them, and at its end:
-every sum is exact (Lemma 2 of `arithmetic.py`). Every multiplier and every pivot row is balanced
-when it is used, and step 2 reduces after one product. Reductions use the floor form of Lemma 1.
+**Bound.** Step 1 starts with balanced entries and adds 4 products to each entry for every earlier
+panel. It reduces the panel before an entry has more than `lazy` = `lazy_terms(p, t)` products, and
+at the end, so every sum is exact (Lemma 2 of `arithmetic.py`). Every multiplier and every pivot row
+is balanced when it is used, and step 2 reduces after one product. Reductions use the floor form of
+Lemma 1.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def prefixes(table: ResidueArray, subsets: IntArray, p: int, threads: int = 1) -
     """The number of leading vectors proved independent modulo p, for each subset.
 
     table:   (N, D) balanced residues, float32 or float64, C order.
-    subsets: (S, k) int64 row indices. Result (S,) int64: k if the whole subset is independent,
-        else the position of the first vector that depends, modulo p, on the previous ones.
+    subsets: (S, k) int64 row indices. Returns (S,) int64: k if the whole subset is independent,
+             else the position of the first vector that depends, modulo p, on earlier vectors.
 
     >>> table = np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
     >>> prefixes(table, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
@@ -58,9 +59,10 @@ Systematic = tuple[ResidueArray, IntArray]
 def systematic(table: ResidueArray, p: int) -> Systematic:
     """The rows (N, r) in a basis of r of them, and each row's place in the basis or -1, (N,).
 
-    A random subset of k rows has about kr/N of the basis: different unit vectors. The others must
-    be independent in the coordinates that belong to none of these. So the cubic cost falls by
-    (1 - r/N)^3, to 0.23 if N = 2,000 and r = 768. (Coding theory calls this the systematic form.)
+    About kr/N rows of a random subset of k rows are in the basis, and so are different unit
+    vectors. It remains to show that the other rows are independent in the remaining coordinates. So
+    the cubic cost is multiplied by (1 - r/N)^3, which is 0.23 for N = 2,000 and r = 768. (Coding
+    theory calls this the systematic form.)
 
     table: (N, D) balanced residues.
     """
@@ -71,7 +73,7 @@ def systematic(table: ResidueArray, p: int) -> Systematic:
 
 
 def independent(form: Systematic, subsets: IntArray, p: int, threads: int = 1) -> BoolArray:
-    """Which subsets, (S, k) indices, are proved independent modulo p: (S,).
+    """Which of the subsets, (S, k) indices, are proved independent modulo p; (S,).
 
     >>> form = systematic(np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), 11863067)
     >>> independent(form, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()
@@ -88,7 +90,7 @@ def independent(form: Systematic, subsets: IntArray, p: int, threads: int = 1) -
 
 
 def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
-    """Rank profile modulo p: which rows are independent of the earlier ones, and pivot columns.
+    """The rank profile modulo p: which rows are independent of earlier rows, and the pivot columns.
 
     matrix: (m, n) balanced residues. Returns a boolean (m,) and the pivot column of each
     independent row, in order; the rank is their number.
@@ -102,7 +104,7 @@ def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
 
 
 def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
-    """Reduced row echelon form modulo p, up to the order of its rows.
+    """The reduced row echelon form modulo p, up to the order of its rows.
 
     matrix: (m, n) balanced residues. Returns the pivot columns (r,) and the (r, n) balanced rows,
     each with 1 in its own pivot column and 0 in the other pivot columns. The pivot columns are the
@@ -119,14 +121,15 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
 
 
 def _compiled() -> ModuleType:
-    """The compiled code, imported when needed: loading the compiler takes half a second."""
+    """The compiled code, imported only when it is needed, since the compiler takes half a second to
+    load."""
     from attncert.verify.rank.engines import cpu_compiled
 
     return cpu_compiled
 
 
 def _forward(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
-    """The pivot column of each row, or -1; and the eliminated rows. Both padded to whole panels."""
+    """The pivot column of each row (or -1) and the eliminated rows, both padded to whole panels."""
     m, n = matrix.shape
     rows = np.zeros((-(-m // PANEL) * PANEL, n), dtype=matrix.dtype)
     rows[:m] = matrix
@@ -139,13 +142,13 @@ Arithmetic = tuple[np.floating, np.floating, int]
 
 
 def _arithmetic(p: int, dtype: np.dtype) -> Arithmetic:
-    """(p, 1/p, lazy) in the type of the loops; enforces the bound above."""
+    """(p, 1/p, lazy) in the number type of the loops. Enforces the bound above."""
     modulus(p, dtype.name, terms=2 * PANEL)  # bounds p by 2^26, as `residues` requires
     return dtype.type(p), dtype.type(1.0 / p), lazy_terms(p, dtype.name)
 
 
 def _spread(work: Callable[[int, int], None], count: int, threads: int) -> None:
-    """Run `work` over ranges that cover 0 .. count-1, on threads; the loops release the GIL."""
+    """Run `work` on threads, over ranges that cover 0 .. count-1. The loops release the GIL."""
     step = max(1, -(-count // (threads * 8)))
     ranges = [(start, min(start + step, count)) for start in range(0, count, step)]
     for _ in parallel_map(lambda ends: work(*ends), ranges, min(threads, max(1, len(ranges)))):

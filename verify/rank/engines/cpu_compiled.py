@@ -1,8 +1,8 @@
 """Compiled loops of `cpu.py`, which states the algorithm and its bound.
 
-The inner loops run over columns with unsigned indices: a signed index costs a test for Python's
-negative indexing, which prevents vectorization. Panels have 4 rows, written out: with 4 pivot rows
-at a time, 16 multipliers stay in registers.
+The inner loops run over columns with unsigned indices, since signed indices need a test for
+Python's negative indexing, which prevents vectorization. The 4 rows of a panel are written out:
+with 4 pivot rows at a time, 16 multipliers stay in registers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 _HALF = np.float32(0.5)
-_compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add, no more
+_compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add only
 _inlined = njit(nogil=True, fastmath={"contract"}, forceinline=True)
 
 
@@ -63,8 +63,8 @@ def _tile(rows, base, at, m, start):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _clear_panels(rows, pivots, base, panels, arithmetic):  # type: ignore[no-untyped-def]
-    """Step 1: clear the pivot columns of these panels, in turn, in the panel that begins at base;
-    then reduce it. A pivot row is 0 left of its pivot."""
+    """Step 1: in the panel that begins at base, clear the pivot columns of these panels in turn,
+    then reduce the panel. A pivot row is 0 to the left of its pivot."""
     p, over_p, lazy = arithmetic
     multipliers, pending = np.zeros((4, 4), rows.dtype), 0
     for at in panels:
@@ -86,7 +86,7 @@ def _clear_panels(rows, pivots, base, panels, arithmetic):  # type: ignore[no-un
 
 @_compiled
 def _clear_column(rows, i, column, base, p, over_p):  # type: ignore[no-untyped-def]
-    """Step 2: scale row i to pivot 1, clear the pivot column in the other rows of its panel."""
+    """Step 2: scale row i to pivot 1 and clear the pivot column in the other rows of its panel."""
     columns, row = range(np.uint64(column), np.uint64(rows.shape[1])), np.uint64(i)
     scale = rows.dtype.type(_inverse(rows[i, column], p))
     for c in columns:
@@ -100,11 +100,11 @@ def _clear_column(rows, i, column, base, p, over_p):  # type: ignore[no-untyped-
 
 @_compiled
 def eliminate(rows, pivots, stop_early, arithmetic):  # type: ignore[no-untyped-def]
-    """The algorithm of `cpu.py` on balanced rows, in place; their number is a multiple of 4.
+    """The algorithm of `cpu.py`, in place, on balanced rows whose number is a multiple of 4.
 
-    pivots: output, the pivot column of each row, or -1. stop_early: the first dependent row ends
-    the work. arithmetic: p, 1/p, lazy (`cpu.py`). Returns the position of the first dependent row
-    if it ended the work, else the number of rows.
+    pivots: output, the pivot column of each row, or -1. stop_early: whether to stop at the first
+    dependent row. arithmetic: p, 1/p, lazy (`cpu.py`). Returns the position of the first dependent
+    row if it stopped there, else the number of rows.
     """
     p, over_p, _ = arithmetic
     m, n = rows.shape
@@ -132,7 +132,7 @@ def eliminate(rows, pivots, stop_early, arithmetic):  # type: ignore[no-untyped-
 
 @_compiled
 def back(rows, pivots, arithmetic):  # type: ignore[no-untyped-def]
-    """Clear, from the last panel up, the pivot columns of all later panels."""
+    """From the last panel to the first, clear the pivot columns of all later panels."""
     for base in range(len(pivots) - 8, -1, -4):
         _clear_panels(rows, pivots, base, range(base + 4, len(pivots), 4), arithmetic)
 
@@ -153,7 +153,8 @@ def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[
 
 @_compiled
 def independent_range(table, place, subsets, start, stop, out, arithmetic):  # type: ignore[no-untyped-def]
-    """Whether each subset of rows start .. stop-1 is independent; table, place: systematic form."""
+    """Whether each subset of rows start .. stop-1 is independent. table, place: the systematic
+    form."""
     r = table.shape[1]
     pivots = np.zeros((subsets.shape[1] + 3) // 4 * 4, np.int64)
     for s in range(start, stop):
@@ -165,7 +166,7 @@ def independent_range(table, place, subsets, start, stop, out, arithmetic):  # t
         columns = np.flatnonzero(~taken)
         count, units = len(others), r - len(columns)
         width = min(len(columns), (count + 15) // 16 * 16)
-        if units + count < subsets.shape[1] or width < count:  # the same row twice; more than r
+        if units + count < subsets.shape[1] or width < count:  # a row occurs twice, or rank < rows
             continue
         rows = np.zeros(((count + 3) // 4 * 4, width), table.dtype)
         for i in range(np.uint64(count)):

@@ -1,11 +1,11 @@
 """The two heavy steps of `batched.py` on a CUDA device, through CuPy.
 
-The panel runs in one kernel, one thread block per matrix, columns in registers
-(`cuda_source.py`); the product is cuBLAS' strided-batched dgemm, in place, with alpha = -1 and
-beta = 1, because CuPy's batched `@` would copy both operands and the result. All of it is float64:
+The panel is one kernel with one thread block per matrix and columns in registers
+(`cuda_source.py`). The product is cuBLAS's strided-batched dgemm, in place, with alpha = -1 and
+beta = 1, because CuPy's batched `@` would copy both operands and the result. Everything is float64:
 a float32 product might run in TF32, which would break Lemma 2.
 
-CuPy is imported only when `CudaKernels` is built; `devices.py` decides whether it is.
+CuPy is imported only when `CudaKernels` is built; `devices.py` decides whether to build it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ WIDTH = 16  # rows per panel
 def launch_shape(width: int) -> tuple[int, int]:
     """(threads per block, columns per thread) for a panel of `width` columns.
 
-    A block has at most 65,536 registers: 64 per thread for 1,024 threads, about 100 for 640, which
-    two columns per thread need. More than five columns are kept in local memory.
+    A block has at most 65,536 registers: 64 per thread for 1,024 threads, or about 100, which two
+    columns per thread need, for 640 threads. More than five columns are kept in local memory.
 
     >>> launch_shape(208), launch_shape(1280), launch_shape(5000)
     ((224, 1), (640, 2), (1024, 5))
@@ -40,7 +40,8 @@ def launch_shape(width: int) -> tuple[int, int]:
 
 def launch_bound(threads: int) -> int:
     """The largest block size that the compiler must allow for, which limits the registers of a
-    thread. Small blocks get what the compiler would use anyway (56 on sm_90, 96 on sm_100).
+    thread. Small blocks get as many registers as the compiler would use anyway (56 on sm_90, 96 on
+    sm_100).
 
     >>> [launch_bound(threads) for threads in (224, 640, 768)]
     [256, 640, 1024]
@@ -53,20 +54,19 @@ def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
 
 
 class CudaKernels:
-    """The two kernels; both change a stack in place, a CuPy array: float64, C order."""
+    """The two kernels. Both change a stack, a CuPy array (float64, C order), in place."""
 
     def __init__(self) -> None:
         self._cupy: Any = importlib.import_module("cupy")
-        self._cublas: Any = self._cupy.cuda.cublas  # this attribute finds the library first
+        self._cublas: Any = self._cupy.cuda.cublas  # accessing this attribute locates the library
         self._compiled: dict[tuple[int, int], Any] = {}
         self._self_test()
 
     def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
-        """Eliminate rows base:stop among themselves in columns start:, leaving them balanced.
-
-        Each row in turn: its first nonzero entry is scaled to 1 and cleared from the others.
-        Returns the pivot columns counted from `start`, (S, rows) int64, and (S, rows) whether
-        there is one; a row without a pivot becomes zero.
+        """Eliminate rows base:stop among themselves in columns start:. They are balanced
+        afterwards. The first nonzero entry of each row in turn is scaled to 1, and its column is
+        cleared in the other rows. Returns the pivot columns counted from `start`, (S, rows) int64,
+        and whether each row has one, (S, rows); a row without a pivot becomes zero.
         """
         cupy = self._cupy
         count, rows, n = stack.shape[0], stop - base, stack.shape[2]
@@ -97,7 +97,8 @@ class CudaKernels:
     ) -> None:
         """stack[:, others, start:] -= factors @ stack[:, pivots, start:]; rows are ranges (a, b).
 
-        Row-major C -= L U is, for column-major cuBLAS, C^T -= U^T L^T with the same memory.
+        cuBLAS is column-major: it computes the row-major C -= L U as C^T -= U^T L^T in the same
+        memory.
         """
         count, m, n = stack.shape
         factors = self._cupy.ascontiguousarray(factors)
@@ -138,8 +139,8 @@ class CudaKernels:
         return self._compiled[key]
 
     def _self_test(self) -> None:
-        """Compare the largest products that the bound allows with integers, to refuse emulated
-        doubles."""
+        """Compare the largest products that the bound allows with integers, in order to refuse
+        emulated doubles."""
         cupy, extreme = self._cupy, PRIMES_FLOAT64[0] // 2
         stack = cupy.full((1, 2 * WIDTH, WIDTH), float(extreme))
         factors = cupy.full((1, WIDTH, WIDTH), float(extreme))

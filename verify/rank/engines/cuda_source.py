@@ -1,7 +1,8 @@
-"""CUDA source of one panel of the batched elimination, as CuPy compiles it (`cuda.py`).
+"""The CUDA source of one panel of the batched elimination, which CuPy compiles (`cuda.py`).
 
 It is a separate module so that it can be compiled and tested without a GPU: the tests build it with
-NVRTC for three architectures, and run it thread by thread on the host against Python integers.
+NVRTC for three architectures, run it thread by thread on the host, and compare the results with
+Python integers.
 """
 
 from __future__ import annotations

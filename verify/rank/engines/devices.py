@@ -1,4 +1,4 @@
-"""The device on which an elimination runs, chosen once and recorded."""
+"""The device on which an elimination runs. It is chosen once and recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ DEFAULT_MEMORY = 1 << 31
 
 @dataclass(frozen=True)
 class Device:
-    """kind, name: describe the hardware. libraries: versions of the libraries that compute."""
+    """A device. kind, name: describe the hardware. libraries: the versions of the libraries
+    used."""
 
     kind: Literal["cpu", "cuda"]
     name: str
@@ -32,12 +33,12 @@ class Device:
 
     @property
     def namespace(self) -> Any:
-        """The namespace of its arrays: array-api-compat's CuPy, or NumPy."""
+        """The namespace of the device's arrays: CuPy through array-api-compat, or NumPy."""
         return importlib.import_module("array_api_compat.cupy") if self.kind == "cuda" else np
 
     def memory(self, memory: int | None = None) -> int:
-        """`memory` bytes, or the free memory of the GPU if that is less. None: 2 GiB, or a quarter
-        of the free memory of the GPU."""
+        """The budget in bytes: `memory`, or the free memory of the GPU if that is less. If `memory`
+        is None, it is 2 GiB, or a quarter of the free memory of the GPU."""
         if self.kind == "cpu":
             return memory or DEFAULT_MEMORY
         cupy = _load_cupy()
@@ -64,12 +65,12 @@ def choose_device(device: DeviceChoice = "auto") -> Device:
 
 
 def _why_no_cuda() -> str | None:
-    """None if CuPy sees a device, else the reason in a few words."""
+    """None if CuPy finds a device, else the requirement that is not met, as in an InputError."""
     try:
         count = _load_cupy().cuda.runtime.getDeviceCount()
     except ModuleNotFoundError:
         return "cuda (CuPy is not installed)"
-    except (ImportError, RuntimeError) as error:  # missing libraries; CUDARuntimeError
+    except (ImportError, RuntimeError) as error:  # libraries are missing, or CUDARuntimeError
         return f"cuda ({error})"
     return None if count > 0 else "cuda (CuPy sees no device)"
 

@@ -1,1 +1,2 @@
-"""The rank of a whole layer's feature matrix, in row blocks within a memory budget."""
+"""The rank of the feature matrix of a whole layer, computed in row blocks within a memory
+budget."""

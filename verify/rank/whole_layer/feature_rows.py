@@ -1,22 +1,23 @@
-"""Rows of a layer's feature matrix Z modulo p, made a few examples at a time; any array library.
+"""Rows of a layer's feature matrix Z modulo p, computed a few examples at a time by any array
+library.
 
 For head h and example t, z = sum_i 2^(k_i) E_i / sum_i 2^(k_i) with integers k = E key query^T e.
-Nothing here depends on the size of k:
+The computation does not depend on the size of k:
 
-1. **Logits modulo p - 1** suffice, because 2^(p-1) = 1 modulo p. They are products of residues,
-   in float64 and exact by the lemmas of `arithmetic.py`, which never use that the modulus is a
-   prime. k must be known to be an integer: it is a product of integers over a scale s, and an
-   integer if every factor of s divides all entries of the head's key or query. Other heads take
-   their logits from exact integers (`features.logits`); at width one in a shared context there are
-   only T + n of them for each head.
+1. **Logits modulo p - 1** suffice, because 2^(p-1) = 1 modulo p. They are products of residues in
+   float64, exact by the lemmas of `arithmetic.py`, which do not use that the modulus is a prime. k
+   must be known to be an integer. It is a product of integers over a scale s, so it is an integer
+   if every factor of s divides all entries of the head's key or query. Other heads compute their
+   logits from exact integers (`features.logits`); at width one in a shared context, only T + n
+   integers are needed for each head.
 2. **Powers** of two come from two tables, 2^k = 2^(4096 a) 2^b.
-3. **Fewer columns** (optional): every head's d columns are multiplied by one random d×c matrix.
-   Independent rows of the product are independent rows of Z. If contexts are shared, a block of Z
-   is (weights)(E), and E has n rows, so c >= n keeps its rank, except with a probability of order
-   1/p; and the product is formed once, for E.
+3. **Fewer columns** (optional): the d columns of every head are multiplied by one random d×c
+   matrix. If rows of the product are independent, so are these rows of Z. If contexts are shared, a
+   block of Z is (weights)(E), and E has n rows, so c >= n preserves its rank, except with a
+   probability of order 1/p; the product is formed only once, for E.
 
-The columns of the heads are interleaved, so that the first columns belong to all heads: there a
-block of examples finds its pivots at once (`streaming.py`). Z is multiplied by the common
+The columns of the heads are interleaved, so that the first columns belong to all heads and a block
+of examples finds its pivots in them at once (`streaming.py`). Z is multiplied by the common
 denominator of the contexts, which no prime in use divides.
 """
 
@@ -38,15 +39,15 @@ from attncert.verify.features.tables import Outer
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, random_projection, reduce
 from attncert.verify.rank.residues import as_table, residues
 
-_SPLIT = 4096  # exponents below p < 2^24 are 4096 a + b
+_SPLIT = 4096  # exponents below p < 2^24 are written as 4096 a + b
 
 
 class FeatureRows:
-    """Z modulo p of a layer, by blocks of examples.
+    """The matrix Z of a layer modulo p, in blocks of examples.
 
     p: a prime below 2^24 that does not divide the contexts' denominator.
-    width: columns per head, c; the default d gives Z itself. xp: array namespace of the results.
-    columns: their number, H·c.
+    width: the columns per head, c; the default d gives Z itself. xp: the array namespace of the
+    results. columns: the number of columns, H·c.
 
     >>> from attncert.constructions.data.generators import random
     >>> from flint import fmpq_mat
@@ -84,7 +85,8 @@ class FeatureRows:
             self._left = matmul(xp.asarray(residues(context, p - 1)), self._keys, p - 1)
 
     def rows(self, start: int, stop: int) -> Any:
-        """Z modulo p of the examples start .. stop-1: (stop - start, columns) balanced float64.
+        """The rows of Z modulo p for the examples start .. stop-1: (stop - start, columns),
+        balanced float64.
 
         Raises SumVanishes, and features.NotIntegral if a logit is not an integer.
         """
@@ -100,19 +102,20 @@ class FeatureRows:
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
 
     def softmax(self, start: int, stop: int) -> Any:
-        """Softmax weights modulo p, (b, H, n) balanced float64. Raises as `rows` does."""
+        """The softmax weights modulo p, (b, H, n), balanced float64. Raises the same errors as
+        `rows`."""
         xp, p = self._xp, self.p
         weights = self._powers(self._logits(start, stop))
         if self.data.times is not None:
             times = xp.asarray(self.data.times[start:stop].astype(np.float64))
             weights = reduce(weights * times[:, None, :], p)
-        sums = reduce(xp.sum(weights, axis=2), p)  # n < 2^28 balanced residues: exact
+        sums = reduce(xp.sum(weights, axis=2), p)  # exact for n < 2^28 balanced residues
         if bool(xp.any(sums == 0)):
             raise SumVanishes(p)
         return reduce(weights * inverse(sums, p)[:, :, None], p)
 
     def _logits(self, start: int, stop: int) -> Any:
-        """Logits modulo p - 1, (b, H, n) balanced."""
+        """The logits modulo p - 1, (b, H, n), balanced."""
         xp, m, data = self._xp, self._mod, self.data
         if self._outer:
             by, rows = self._outer
@@ -135,8 +138,8 @@ class FeatureRows:
         return self._xp.asarray(residues(self.data.contexts.stored[start:stop], m))
 
     def _outer_products(self) -> tuple[FloatArray, FloatArray] | None:
-        """Logits as by[t, h]·rows[h, i], (T, H) and (H, n) modulo p - 1; None if the logits of some
-        head differ."""
+        """The factors (T, H) and (H, n), modulo p - 1, if the logits of every head are products
+        by[t, h]·rows[h, i]; otherwise None."""
         if not self.data.shared or any(head.width != 1 for head in self._exact):
             return None
         tables = [features.logit_table(head, self.data) for head in self._exact]
@@ -154,7 +157,7 @@ class FeatureRows:
         return np.pad(logits, ((0, 0), (0, 0), (0, self.data.n - part.n)))
 
     def _powers(self, exponents: Any) -> Any:
-        """2^k modulo p for balanced k modulo p - 1, entrywise."""
+        """2^k modulo p for each balanced k modulo p - 1."""
         xp = self._xp
         flat = xp.reshape(exponents, (-1,))
         flat = xp.where(flat < 0, flat + float(self._mod), flat)  # at most p/2 + 4 below 0
@@ -177,8 +180,8 @@ class FeatureRows:
 
 
 def _scaled(head: Head, data: Dataset) -> tuple[fmpz_mat, fmpz_mat, int]:
-    """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, N the data's numerators;
-    common factors of s with all of K, then with all of Q, are divided out."""
+    """Integers K, Q and s > 0 with E key query^T e = (N_E K)(Q^T N_e)/s, where N are the numerators
+    of the data. Common factors of s and all of K, then of s and all of Q, are divided out."""
     key, key_scale = head.key.numer_denom()
     query, query_scale = head.query.numer_denom()
     scale = int(key_scale) * int(query_scale)
@@ -198,7 +201,8 @@ def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> FloatArray:
 
 
 def _powers_of_two(p: int) -> tuple[FloatArray, FloatArray]:
-    """Balanced residues of 2^(4096 a) and of 2^b, for all a, b that exponents below p need."""
+    """The balanced residues of 2^(4096 a) and of 2^b, for all a and b that exponents below p
+    need."""
     tables = []
     for base, count in ((pow(2, _SPLIT, p), -(-p // _SPLIT) + 1), (2, _SPLIT)):
         powers = [1]

@@ -1,14 +1,14 @@
-"""The Jacobian of a layer's outputs in all its weights, modulo p, and its rank.
+"""The Jacobian of a layer's outputs by all its weights, modulo p, and its rank.
 
-Head h gives example t, with context E and query e, the logits ln 2 · E K Qᵀ e: in the layer's real
-weights K and Q' = ln 2 · Q they are E K Q'ᵀ e. The derivatives are (1) in
-`constructions/given/attention.py`, with Q' for Q.
+For an example with context E and query e, a head has the logits ln 2 · E K Qᵀ e. In the layer's
+real weights K and Q' = ln 2 · Q they are E K Q'ᵀ e. The derivatives are (1) in
+`constructions/given/attention.py`, with Q' in place of Q.
 
-*How ln 2 is removed.* Q' occurs only in the derivatives in K. So J = J₀ D, where D is diagonal,
+*How ln 2 is removed.* Q' occurs only in the derivatives by K. So J = J₀ D, where D is diagonal with
 ln 2 in the columns of keys and 1 elsewhere, and J₀ is rational if the logits are integral. D is
-invertible: rank J = rank J₀. Here contexts and queries are multiplied by their denominators, and
-each matrix of weights is made integral without a common factor: this multiplies each column of J₀
-by a nonzero number. The softmax sums are then the only denominators, and none is 0 modulo p: a
+invertible, so rank J = rank J₀. The code multiplies contexts and queries by their denominators, and
+scales each matrix of weights to integers without a common factor, which multiplies each column of
+J₀ by a nonzero number. The softmax sums are then the only denominators, and none is 0 modulo p. A
 minor that is not 0 modulo p is not 0, so the rank modulo p is at most rank J.
 """
 
@@ -38,7 +38,7 @@ from attncert.verify.rank.whole_layer.sizes import HEIGHT
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
 MOST_BYTES = 4 << 30  # memory for the elimination of a Jacobian
-_SMALL = 300  # rows up to which FLINT decides
+_SMALL = 300  # with at most this number of rows, FLINT decides
 
 
 def require_small(rows: int, columns: int) -> None:
@@ -55,10 +55,10 @@ times 100,000
 
 
 class JacobianRows:
-    """J₀ modulo p by blocks of examples. The layer must have values and an output matrix.
+    """J₀ modulo p, in blocks of examples. The layer must have values and an output matrix.
 
     p: a prime below 2^24. columns: the columns of J₀ to return, in this order; None: all. They are
-    numbered like the weights in certificates: key, query, value row by row and head by head, then
+    numbered like the weights in certificates: key, query and value of each head, row by row, then
     the output matrix.
     """
 
@@ -82,7 +82,8 @@ class JacobianRows:
         return at_once(self.data.T, self.data.m)
 
     def rows(self, start: int, stop: int) -> Any:
-        """(b·m, columns) balanced float64, the m rows of each of b examples. Raises SumVanishes."""
+        """The m rows of each of b examples: (b·m, columns), balanced float64. Raises
+        SumVanishes."""
         xp, p, data = self._xp, self.p, self.data
         stored = data.contexts.stored[0:1] if data.shared else data.contexts.stored[start:stop]
         contexts = xp.asarray(residues(stored, p))  # (b or 1, n, d)
@@ -98,7 +99,8 @@ class JacobianRows:
         return xp.take(whole, xp.asarray(self.columns), axis=1)
 
     def _stack(self, matrices: Sequence[fmpq_mat | None]) -> Any:
-        """(H, rows, columns) residues, each matrix in integers without a common factor."""
+        """The residues (H, rows, columns) of the matrices, each scaled to integers without a common
+        factor."""
         tables = []
         for matrix in matrices:
             assert matrix is not None
@@ -113,14 +115,14 @@ def _all_columns(data: Dataset, layer: Layer) -> IntArray:
 
 
 def at_once(T: int, m: int) -> int:
-    """The number of examples whose rows are made at a time."""
+    """The number of examples whose rows are computed at a time."""
     return T if T * m <= _SMALL else max(1, HEIGHT // m)
 
 
 @dataclass(frozen=True)
 class JacobianRank:
-    """rank: modulo the prime, a lower bound of rank J. rows: T·m. tried: (prime, rank); None if
-    a softmax sum is 0 modulo it."""
+    """rank: the rank modulo the prime, a lower bound on rank J. rows: T·m. tried: pairs (prime,
+    rank), where the rank is None if a softmax sum is 0 modulo the prime."""
 
     rank: int
     rows: int
@@ -142,12 +144,12 @@ def jacobian_rank(
     xp: Any = np,
     progress: Progress = silent,
 ) -> JacobianRank:
-    """The largest rank of J found modulo one of the primes; stops at `enough` (default T·m).
+    """The largest rank of J modulo one of the primes. The search stops at `enough` (default T·m).
 
-    Exact, a lower bound of the rank over ℝ. columns: as for `JacobianRows`; fewer cannot raise the
-    rank. They are taken in a random order, so that every block of columns has columns of all heads
-    and a block of rows finds its pivots at once. Raises features.NotIntegral if a logit is not an
-    integer.
+    Exact; a lower bound on the rank over ℝ. columns: as for `JacobianRows`; fewer columns cannot
+    raise the rank. They are put in a random order, so that every block of columns contains columns
+    of all heads and a block of rows finds its pivots at once. Raises features.NotIntegral if a
+    logit is not an integer.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=6, n=2, d=3, seed=1)
@@ -179,7 +181,7 @@ def jacobian_rank(
 
 
 class Rows(Protocol):
-    """Rows of a matrix modulo p, made for blocks of examples, `at_once` of them at a time."""
+    """The rows of a matrix modulo p, computed for `at_once` examples at a time."""
 
     data: Dataset
     p: int
@@ -192,10 +194,10 @@ class Rows(Protocol):
 
 
 def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
-    """The rank modulo p; count: number of rows. Errors of the function that makes the rows pass
-    through."""
+    """The rank modulo p. count: the number of rows. Errors of the function that computes the rows
+    propagate."""
     T, step = table.data.T, table.at_once
-    if count <= _SMALL:  # FLINT has nothing to compile first
+    if count <= _SMALL:  # FLINT needs no compilation
         blocks = [to_host(table.rows(t, min(t + step, T))) for t in range(0, T, step)]
         whole = np.concatenate(blocks).astype(np.int64) % table.p
         return residue_rank(whole, table.p)

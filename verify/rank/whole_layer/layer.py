@@ -1,17 +1,18 @@
-"""Rank of a whole layer's feature matrix, certified within a memory budget.
+"""The rank of the feature matrix of a whole layer, certified within a memory budget.
 
-`feature_rows` makes the rows of Z modulo p, a few examples at a time, and `streaming` consumes
-them; neither Z nor its projection is ever held. Rank T modulo p is rank T over Q (`modular.py`);
-after a deficit, a second attempt takes all columns of Z, then further primes are tried.
+`feature_rows` computes the rows of Z modulo p, a few examples at a time, and `streaming` consumes
+them; neither Z nor its projection is ever stored. If the rank modulo p is T, so is the rank over Q
+(`modular.py`). If it is smaller, a second attempt uses all columns of Z; then further primes are
+tried.
 
-**Columns.** c = max(n, (T + 64)/H) random combinations of each head's d columns are enough if every
-head does its share, as in the constructions, where a head has at most n - 1 examples of its own. If
-one head carries more than c examples, c is too small, and the second attempt uses all d columns, or
+**Columns.** c = max(n, (T + 64)/H) random combinations of each head's d columns suffice if heads
+contribute evenly, as in the constructions, where a head places at most n - 1 examples. If one head
+contributes more than c to the rank, c is too small, and the second attempt uses all d columns, or
 as many as the budget allows.
 
 **Primes.** A softmax sum vanishes modulo p about once in p/(TH) layers; then the next prime is
-taken. The certificate states the prime that succeeded, and any checker can use it: it divides no
-denominator, and the rank modulo it is T.
+tried. The certificate states the prime that succeeded, and any checker can use this prime: it
+divides no denominator, and the rank modulo it is T.
 """
 
 from __future__ import annotations
@@ -36,10 +37,9 @@ DEFAULT_MEMORY = 8 << 30  # bytes: 60,000 examples
 
 @dataclass(frozen=True)
 class LayerRank:
-    """rank: the largest rank found, a proved lower bound of rank Z.
-
-    prime: modulo which. width: the columns used per head; d means Z itself. tried: (prime, width,
-    rank, or None if a softmax sum vanished). device: where it ran, with versions.
+    """rank: the largest rank found, which is modulo `prime`; a proved lower bound on rank Z. width:
+    the columns used per head; d means Z itself. tried: triples (prime, width, rank); the rank is
+    None if a softmax sum vanished.
     """
 
     rank: int
@@ -58,12 +58,13 @@ def layer_rank(
     primes: Sequence[int] = PRIMES_FLOAT64,
     progress: Progress = silent,
 ) -> LayerRank:
-    """Lower bound of the rank of Z over Q, exact; T proves that the layer memorizes universally.
+    """An exact lower bound on the rank of Z over Q. If it is T, the layer memorizes universally.
 
     data, layer: T examples and H heads; Z is T × H·d. device: auto, cpu or cuda. memory: bytes.
-    primes: below 11.8·10^6, each with 2 of order p - 1. progress: called with the number of rows
-    done, and of all rows. The rank is never too large; it is too small only if the random columns
-    are unlucky. Raises InputError if the budget is too small, and features.NotIntegral.
+    primes: primes p below 11.8·10^6 modulo which 2 has order p - 1. progress: called with the
+    number of finished rows and the number of all rows. The rank is never too large; it is too small
+    only if the random columns are unlucky. Raises InputError if the budget is too small, and
+    features.NotIntegral.
 
     >>> from attncert.constructions import width_one
     >>> from attncert.constructions.data import generators

@@ -1,8 +1,8 @@
-"""The memory that the rank of a layer takes, bounded before any work begins.
+"""Bounds on the memory that the rank of a layer takes, computed before any work begins.
 
-The bounds count the arrays of `feature_rows` and `streaming` at 8 bytes a number (4 in the panels),
-besides the data set and the libraries. A test compares them with the allocations of NumPy. No
-compiled code is loaded here.
+The bounds count the arrays of `feature_rows` and `streaming` at 8 bytes per number (4 in panels),
+without the data set and the libraries. A test compares them with the allocations of NumPy. This
+module loads no compiled code.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from attncert.constructions.layer import Layer
 HEIGHT = 256  # rows in a block at most; the products of PRIMES_FLOAT64 between two reductions
 _WORKING = 9  # float64 arrays of a block's size at once: blocks, a panel, temporaries
 _WINDOWS = 8  # arrays of the window's size: the window, its elimination, the inverse
-_SPARE = 64  # columns beyond T, so that a random minor vanishes about once in p^64
-_TEMPORARY = 2**24  # numbers from which rows of Z are made, at once
+_SPARE = 64  # extra columns beyond T; a random minor then vanishes about once in p^64
+_TEMPORARY = 2**24  # the most numbers in memory from which rows of Z are computed
 
 
 def widths(data: Dataset, heads: int, memory: int) -> list[int]:
-    """Columns per head for the first attempt, and for a second one if the budget allows more.
+    """The columns per head in the first attempt and, if the budget allows more, in a second
+    attempt.
 
     memory: bytes. Raises InputError if the first attempt does not fit.
     """
@@ -31,8 +32,9 @@ def widths(data: Dataset, heads: int, memory: int) -> list[int]:
 
 
 def rows_at_once(data: Dataset, layer: Layer) -> int:
-    """The number of rows of Z made at a time: at least one, and no more than _TEMPORARY numbers
-    allow. Logits may be made from Python integers, which take the space of ten floats."""
+    """The number of rows of Z computed at a time: at least one, and at most as many as _TEMPORARY
+    numbers allow. Logits may be computed from Python integers, which take the space of ten
+    floats."""
     n, d, heads = data.n, data.d, len(layer.heads)
     contexts = 40 * n if data.shared else n * (13 * d + 3 * heads * layer.head_width)
     each = contexts + 8 * heads * n + 4 * heads * (d + layer.head_width)
@@ -56,9 +58,9 @@ examples, which take 20.5 GiB
 
 
 def elimination_bytes(rows: int, columns: int) -> int:
-    """Bytes of all panels, of one block, and of the numbers that its rows are made from.
+    """The bytes of all panels, of one block, and of the numbers from which its rows are computed.
 
-    Pivot row number i, counted from 1, has lost at least the i columns that have pivots.
+    Pivot row number i, counted from 1, no longer has the i or more columns that have pivots.
     """
     pivots, height = min(rows, columns), min(HEIGHT, rows)
     panels = 4 * (pivots * columns - pivots * (pivots + 1) // 2)

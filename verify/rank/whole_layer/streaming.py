@@ -1,22 +1,23 @@
-"""Rank modulo p of a tall matrix that arrives in blocks of rows and is never held whole.
+"""The rank modulo p of a tall matrix that arrives in blocks of rows and is never stored as a whole.
 
-Left-looking elimination by blocks of `HEIGHT` rows. Only the pivot rows are kept, panel by panel,
-each without the columns that have a pivot already. A new, balanced block X
+This is left-looking elimination in blocks of `HEIGHT` rows. Only the pivot rows are kept, panel by
+panel, each without the columns that already have a pivot. A new, balanced block X
 
 1. passes the panels in order: with X_J its entries in the panel's pivot columns J and U the
    panel's other columns, X becomes X_K - X_J U on the columns K that remain;
 2. finds its own pivots in a window of the first columns that remain, which the host eliminates
    (`cpu.profile`): rows R are independent there, with pivot columns J. The new panel is
    S^-1 X_R on the columns that remain, S = X_R,J, so that its entries in J are the identity;
-3. is reduced in its other rows by this panel, and they look for pivots further right; a row that
-   has no column left depends, modulo p, on the rows before it and on others of its block.
+3. is reduced by this panel in its other rows, which look for pivots further to the right; a row
+   that has no column left depends, modulo p, on earlier rows and on other rows of its block.
 
-All large work is products of float64 matrices, by the BLAS of the array library of the input
-(NumPy, CuPy, array-api-strict).
+All large computations are products of float64 matrices, by the BLAS of the array library of the
+input (NumPy, CuPy, array-api-strict).
 
-**Bound.** Every sum has at most HEIGHT <= `lazy_terms(p, "float64")` products of balanced residues
-and one more of them, and is then reduced: exact by Lemma 2 of `arithmetic.py`. Balanced residues
-are at most p/2 + 4 < 2^24 in size for p < 2^24, so panels are kept in float32 without loss.
+**Bound.** Every sum consists of at most HEIGHT <= `lazy_terms(p, "float64")` products of balanced
+residues plus one balanced residue, and is then reduced, so it is exact by Lemma 2 of
+`arithmetic.py`. For p < 2^24 balanced residues are at most p/2 + 4 < 2^24 in absolute value, so
+panels are kept in float32 without loss.
 
 **Memory** is counted in `sizes.py`: about 4 (T w - T^2/2) bytes, T rows and w columns.
 """
@@ -35,13 +36,13 @@ from attncert.verify.rank.engines.arithmetic import matmul, modulus, reduce
 from attncert.verify.rank.residues import to_host
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
 
-_SLACK = 32  # columns of a window beyond its rows: a generic block finds all its pivots there
+_SLACK = 32  # extra columns of a window, so that a generic block finds all its pivots in it
 
 
 @dataclass(frozen=True, eq=False)
 class _Panel:
-    """Pivot columns and the other columns, both counted among those left by earlier panels; rows:
-    the pivot rows in the other columns, (pivots, others) float32."""
+    """The pivot columns and the other columns, both counted among the columns that earlier panels
+    left. rows: the pivot rows in the other columns, (pivots, others), float32."""
 
     pivots: Any
     others: Any
@@ -49,10 +50,10 @@ class _Panel:
 
 
 class Elimination:
-    """Row blocks of one matrix modulo p, taken one after the other.
+    """The elimination of one matrix modulo p, whose row blocks are added one after the other.
 
-    columns: their number. p: a prime from 11 to 2^24 with lazy_terms(p) >= HEIGHT, as all
-    PRIMES_FLOAT64 have.
+    columns: the number of columns. p: a prime from 11 to 2^24 with lazy_terms(p) >= HEIGHT, such as
+    all PRIMES_FLOAT64.
 
     >>> table = np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]])
     >>> elimination = Elimination(2, 11)
@@ -67,13 +68,13 @@ class Elimination:
         self._panels: list[_Panel] = []
 
     def add(self, block: Any) -> int:
-        """Eliminate at most HEIGHT further rows, (b, columns) balanced float64; `block` is not
-        changed. Returns how many of them are independent of all earlier rows."""
+        """Eliminate at most HEIGHT further rows, (b, columns), balanced float64; `block` is not
+        changed. Returns how many rows are independent of all rows before them."""
         if block.shape[0] > HEIGHT or block.shape[1] != self.columns:
             raise ValueError(f"a block of {block.shape} for {self.columns} columns")
         for panel in self._panels:
             block = self._without(block, panel)
-        independent, passed = 0, 0  # the first `passed` columns are zero in the rows that are left
+        independent, passed = 0, 0  # the first `passed` columns are zero in the remaining rows
         while block.shape[0] and passed < block.shape[1]:
             rows, columns, window = self._pivots(block, passed)
             if len(rows):
@@ -85,16 +86,17 @@ class Elimination:
         return independent
 
     def _pivots(self, block: Any, passed: int) -> tuple[IntArray, IntArray, int]:
-        """Independent rows and their pivot columns in a window of columns, and its width."""
+        """Independent rows and their pivot columns in a window of columns, and the width of the
+        window."""
         window = min(block.shape[0] + _SLACK, block.shape[1] - passed)
-        if passed:  # the first window was not enough
+        if passed:  # the first window did not suffice
             window = block.shape[1] - passed
         part = np.ascontiguousarray(to_host(block[:, passed : passed + window]))
         independent, columns = cpu.profile(part, self.p)
         return np.flatnonzero(independent), columns + passed, window
 
     def _split(self, block: Any, rows: IntArray, columns: IntArray) -> tuple[_Panel, Any]:
-        """The panel of these pivots, and the block's other rows without their columns."""
+        """The panel of these pivots, and the other rows of the block without the pivot columns."""
         xp = array_namespace(block)
 
         def index(values: IntArray) -> Any:
@@ -111,7 +113,7 @@ class Elimination:
         return panel, self._without(xp.take(block, index(rest), axis=0), panel)
 
     def _without(self, block: Any, panel: _Panel) -> Any:
-        """Step 1 of the module's text."""
+        """Step 1 of the description above."""
         xp = array_namespace(block)
         factors = xp.take(block, panel.pivots, axis=1)
         product = factors @ xp.astype(panel.rows, xp.float64)
@@ -119,7 +121,7 @@ class Elimination:
 
 
 def _inverse(square: FloatArray, p: int) -> FloatArray:
-    """Inverse modulo p of an invertible matrix of balanced residues, balanced."""
+    """The balanced inverse modulo p of an invertible matrix of balanced residues."""
     size = len(square)
     pivots, rows = cpu.echelon(np.hstack([square, np.eye(size)]), p)
     inverse = np.empty((size, size))
