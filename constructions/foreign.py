@@ -1,15 +1,6 @@
-"""Untrusted text made safe for a terminal, a path, or Markdown.
-
-Files, their names and command lines are untrusted, and their text reaches terminals, names of
-folders, and pages.
-
-- `printable` and `escaped`: a line for a terminal. Nothing in it moves the cursor, changes the
-  direction of the text, begins a new line, or is invalid Unicode.
-- `safe_name`: a name for a data set, a set of vectors or a layer. It is one component of a path
-  and contains no Markdown, HTML or dollar sign. Names are made safe when they are read.
-
-Other untrusted text in Markdown goes through `reports.words.text.code`.
-"""
+"""Untrusted text made safe: for a line of a terminal (`printable`, `escaped`), or as the name of
+data, vectors or a layer (`safe_name`), when it is read. Other text in Markdown goes through
+`reports.words.text.code`."""
 
 from __future__ import annotations
 

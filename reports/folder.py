@@ -1,13 +1,8 @@
 """Write a report's folder, completely or not at all, and never over other files.
 
 The files are written to a new folder beside the target, which then replaces the target in one
-rename; signals that would end the process (Ctrl-C, SIGTERM, SIGHUP) wait until then. A folder may
-be replaced if it holds only files that reports have and its pages begin with the mark of a report.
-Any other folder that is not empty is refused, and the error names the unknown file.
-
-Every report also gets the page for a browser and, if there is a certificate, the checker, so that
-the certificate can be judged without attncert.
-"""
+rename; signals that would end the process wait until then. A folder may be replaced if it is empty
+or holds only files that reports have, with pages that begin with the mark of a report."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
 r"""A report's page as one HTML file, made from its Markdown: the same text, with nothing to load.
 
 Mathematics is MathML, figures are embedded, and the proof graph is part of the page, so that its
-boxes are links. There are no scripts.
-
-Foreign text in the Markdown remains text. Only the HTML tags that our
-templates write are kept (`_TAGS`), and only the MathML of `_MATHML`; links lead into the page or to
-a file in its folder; and the browser is told to load nothing.
+boxes are links. Only the HTML tags that our templates write and plain MathML are kept, links lead
+into the page or to a file in its folder, and the browser is told to load nothing.
 
 >>> b'<msup><mi>x</mi><mn>2</mn></msup>' in html_page(b"# A page\n\n$x^2$\n", {})
 True

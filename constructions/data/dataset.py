@@ -80,22 +80,15 @@ AS_GIVEN = Origin()
 class Dataset:
     """T examples: contexts E (n×d, rows are tokens), queries e in Q^d, labels y in Q^m.
 
-    contexts: (T, n, d), or (1, n, d) when all examples share one context.
-    queries:  (T, d).
-    stated:   the labels, (T, m), or None. Without them `labels` raises InputError, so that nothing
-              can be claimed about labels that do not exist.
-    name:     for folders, made safe by `foreign.safe_name`.
-    counts:   the T numbers of rows, if they differ; None if all are n. Each context is then filled
-              up to n rows by copies of its first token. Copies change no span, no largest entry and
-              no set of rows; no head attends to them (`times`). `rows(t)` and `context(t)` are the
-              tokens without copies.
-    order:    the row of each token, if a row stands for several tokens; the rows are then in order
-              of first occurrence, and the order determines `counts`. None: each row is one token.
-              Token sequences are stored this way; `rows(t)` gives all tokens in their order,
-              `times` counts the tokens of each row, and `expanded` has a row for each token.
-    origin: where they come from (data derived from others count as given, unless `of_origin` is
-    used). Arithmetic: exact rationals (`ExactArray`). Raises InputError if the shapes disagree.
-    Source: docs/mathematics.md, section 1.
+    contexts: (T, n, d), or (1, n, d) when all examples share one context. queries: (T, d). stated:
+    the labels, (T, m), or None; then `labels` raises InputError, so that nothing can be claimed
+    about them. counts: the T numbers of rows, if they differ. Each context is then filled up to n
+    rows by copies of its first token, which change no span; no head attends to them (`times`).
+    `rows(t)` and `context(t)` are the tokens without copies. order: the row of each token, if a row
+    stands for several tokens, as in token sequences; `expanded` has a row for each token. Data
+    derived from others count as given, unless `of_origin` is used. Arithmetic: exact rationals
+    (`ExactArray`). Raises InputError if the shapes disagree. Source: docs/mathematics.md, section
+    1.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, "1/2"]], [5, 7])
     >>> data.T, data.n, data.d, data.m, data.shared

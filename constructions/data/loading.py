@@ -1,16 +1,7 @@
 """Data sets from files: JSON or .npz, read exactly, or refused with a one-line error.
 
-JSON: {"contexts": ..., "queries": ..., "labels": ...}, with an optional "name". Numbers are
-integers, decimals (0.1 is 1/10) or strings "p" or "p/q". Contexts are (T, n, d), or (n, d) when
-shared by all examples, and in JSON contexts may differ in their numbers of tokens; queries are (T,
-d), labels (T,) or (T, m). Instead of contexts and queries JSON may have `sequences` and `embedding`
-(sequences.py). An .npz archive holds arrays of the same names and shapes, of integers or of floats
-of at most 64 bits, each the dyadic rational that it stores. A certificate is read as the data in
-it. The name "-" means standard input, whose first bytes show its format.
-
-No file is trusted: its claims are compared with the limits below before it is read. `archives.py`
-states those on arrays, `conversion.py` those on digits, denominators and memory of the numbers.
-"""
+The formats are in docs/commands.md. No file is trusted: its claims are compared with the limits
+below before it is read. `archives.py` states those on arrays, `conversion.py` those on numbers."""
 
 from __future__ import annotations
 

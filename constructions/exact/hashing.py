@@ -1,11 +1,8 @@
 """Sets of numbers from untrusted files, at a cost that no file can raise.
 
-Python's hash of an integer is the integer modulo 2^61 - 1, and that of a tuple follows from it. So
-the author of a file can give all its numbers one hash, and a set or a dictionary of N of them then
-takes N²/2 comparisons. Therefore such numbers go into sets and dictionaries as `Hashed` tuples,
-which have the hash of a byte string, randomized by Python for each process; or they are sorted
-(`distinct`).
-"""
+Python's hash of an integer is the integer modulo 2^61 - 1, so that a file can give all its numbers
+one hash; a set of N of them takes N²/2 comparisons. Therefore such numbers go into sets as `Hashed`
+tuples, whose hash Python randomizes for each process, or they are sorted (`distinct`)."""
 
 from __future__ import annotations
 

@@ -1,14 +1,9 @@
 """What a model's configuration says about its attention: one table, by type of model.
 
 Names of arrays do not determine what a layer does: GPT-J rotates queries by position, GPT-Neo does
-not divide the logits, Granite multiplies them, and their arrays have the names of OPT's. So a layer
-is read as its type says if that type is listed here. Every option that changes attention is read,
-or must have the value at which it changes nothing. Models of other types are not read.
-
-The listed types compute softmax attention with logits divided by √d_h; positions are added to the
-tokens before the first layer, or not at all. tests/constructions/test_model_types.py compares
-outputs with the library's, and checks that no option of its source is left out here.
-"""
+not divide the logits, and their arrays have the names of OPT's. So every option that changes
+attention is read, or must have a value at which it changes nothing, and models of other types are
+not read. Logits are divided by √d_h; positions are added to the tokens, or there are none."""
 
 from __future__ import annotations
 

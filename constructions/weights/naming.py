@@ -1,12 +1,8 @@
 """How libraries name and store the four projections of an attention layer, and where they occur.
 
-A naming is a table: which arrays, below a common prefix, are the weights and biases of query, key
-and value (one fused, or three) and of the output. A model has many layers; each prefix below which
-all weights of a naming occur is a layer. Other arrays below it would change what the layer computes
-(normalized queries, relative positions): unless they are known to lie outside attention, such a
-layer is refused rather than misread. The names do not say what a layer computes.
-docs/models-and-layers.md says which libraries use them.
-"""
+Each prefix below which all weights of a naming occur is a layer. Other arrays below it would change
+what the layer computes (normalized queries, relative positions): unless they are known to lie
+outside attention, such a layer is refused rather than misread."""
 
 from __future__ import annotations
 

@@ -1,16 +1,12 @@
 """The format attncert: arrays as this toolkit exports them, and certificates.
 
-Arrays, in the convention of `constructions/layer.py` (tokens are rows: logits are E K Qᵀ e):
-
     query, key   (H, d, d_h)    or (d, d_h): one head
     value        (H, d, d_v)    or (d, d_v)
     output       (H, d_v, m)    or (H·d_v, m)
 
-under these names or W_Q, W_K, W_V, W_O, as `Layer.to_numpy` exports them. JSON holds the same as
-nested lists (numbers as in data sets: integers, decimals, "p/q"), or one object for each head in
-"heads" with its own query, key, value and output (or all outputs in "output", as in certificates).
-A certificate is read as the layer in it. There are no biases and no scale.
-"""
+Other names are W_Q, W_K, W_V, W_O. JSON holds nested lists, or one object for each head in "heads"
+(perhaps with all outputs in "output"). A certificate is read as the layer in it. There are no
+biases and no scale."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
 """Queries, contexts and outputs of a layer inside a model, recorded in a forward pass.
 
-Hooks record what enters and leaves the layer: in torch.nn.MultiheadAttention its arguments and its
-result; in other attention the input of the query projection, the input of the key projection, and
-the output of the output projection, so that their surroundings (dropout, residuals, norms) stay
-outside; in a transformer's layer with attention inside, its first argument and its result. Every
-query position is an example: its context is the rows of the sequence that it sees (causal masks and
-padding hide rows). PyTorch is not imported here.
-"""
+Hooks record the arguments and the result of torch.nn.MultiheadAttention or of a transformer's
+layer, and of other attention the inputs of the query and key projections and the result of the
+output projection. Every query position is an example: its context is the rows that it sees. PyTorch
+is not imported here."""
 
 from __future__ import annotations
 

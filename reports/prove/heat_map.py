@@ -1,8 +1,5 @@
-"""The heat map of saturation as SVG, heads × examples: a rectangle for each run of equal colour.
-
-Text remains text. Colours are those of Matplotlib's cividis, which can be told apart with any
-colour vision. A colour means the same in every map, so that maps can be compared.
-"""
+"""The heat map of saturation as SVG, heads × examples: a rectangle for each run of equal colour. A
+colour of Matplotlib's cividis means the same in every map."""
 
 from __future__ import annotations
 
