@@ -117,7 +117,7 @@ def kept(folder: Path) -> dict[Point, Found]:
             errors = {row["T"]: row["error"] for row in found.tried}
             for name in file.files:
                 if name != "told" and len(file[name]):
-                    descent = Descent(found.point.shape(), file[name], True, errors[int(name)], ())
+                    descent = Descent(found.point.shape(), file[name], errors[int(name)], ())
                     found.weights[int(name)] = descent
                 elif name != "told":
                     found.weights[int(name)] = None

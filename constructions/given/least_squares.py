@@ -40,25 +40,20 @@ _EASIER, _HARDER = 1 / 4, 4.0  # factors of λ after a good step, and after a fa
 _PATIENCE = 25  # consecutive steps that may each lower |f|² by less than a tenth
 
 
-@dataclass(frozen=True)
-class DescentStep:
-    """error: the largest error; damping: μ; both for the scaled labels."""
-
-    error: float
-    damping: float
-
-
 @dataclass(frozen=True, repr=False)
 class Descent:
-    """The weights in the scale of the data, numbered as `Shape` says; the largest error; and the
-    reason if the search did not converge."""
+    """Weights in the scale of the data, numbered as `Shape` says, their largest error, the errors
+    of all steps for the scaled labels, and why the search did not converge."""
 
     shape: Any
     weights: Array
-    converged: bool
     error: float
-    steps: tuple[DescentStep, ...]
+    steps: tuple[float, ...]
     why: str = ""
+
+    @property
+    def converged(self) -> bool:
+        return not self.why
 
 
 def descend(
@@ -98,25 +93,12 @@ def descend(
         errors, slopes, x[:free], tolerance=tolerance, max_steps=max_steps, patience=patience,
         progress=progress,
     )  # fmt: skip
-    converged, why = found.error <= tolerance, found.why
+    why = found.why
     with np.errstate(all="ignore"):  # 1/E is infinite if the data are denormal
         weights = xp.concat((found.weights, x[free:])) * factors
-    if converged and not bool(xp.all(xp.isfinite(weights))):
-        converged, why = (
-            False,
-            "in the scale of the data the weights are beyond the range of float64",
-        )
-    return Descent(shape, weights, converged, found.error * y, found.steps, why)
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """The last weights, the largest error, and the reason if it is above the tolerance."""
-
-    weights: Array
-    error: float
-    steps: tuple[DescentStep, ...]
-    why: str
+    if not why and not bool(xp.all(xp.isfinite(weights))):
+        why = "in the scale of the data the weights are beyond the range of float64"
+    return Descent(shape, weights, found.error * y, found.steps, why)
 
 
 def minimise(
@@ -128,15 +110,15 @@ def minimise(
     max_steps: int = MAX_STEPS,
     patience: int = _PATIENCE,
     progress: Callable[[int, float], None] = lambda step, error: None,
-) -> Minimum:
+) -> Descent:
     """Levenberg-Marquardt from x until the largest of the errors f(x), (N,), is at most the
     tolerance. Deterministic."""
-    xp, level, steps, slow, why = array_namespace(x), 1.0, list[DescentStep](), 0, ""
+    xp, level, steps, slow, why = array_namespace(x), 1.0, list[float](), 0, ""
     f = errors(x)
     squares, error = _measure(xp, f)
     while True:
         damping = level * squares / f.shape[0]
-        steps.append(DescentStep(error, damping))
+        steps.append(error)
         progress(len(steps) - 1, error)
         if error <= tolerance or not math.isfinite(squares):
             why = "" if error <= tolerance else "numbers beyond the range of float64"
@@ -164,7 +146,7 @@ def minimise(
         slow = slow + 1 if lower > 0.9 * squares else 0
         level *= _EASIER if gain > 0.75 else 1.0 if gain > 0.25 else _HARDER
         x, f, squares, error = trial, tried, lower, largest
-    return Minimum(x, error, tuple(steps), why)
+    return Descent(None, x, error, tuple(steps), why)
 
 
 def start(shape: Shape, seed: int) -> FloatArray:

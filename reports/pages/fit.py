@@ -50,7 +50,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "found": descent.converged,
         "why": descent.why,
         "error": _finite(descent.error),
-        "steps": [[_finite(s.error), _finite(s.damping)] for s in descent.steps],
+        "steps": [_finite(error) for error in descent.steps],
     }
 
 

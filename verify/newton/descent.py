@@ -17,7 +17,7 @@ import numpy as np
 from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import Law, Spans, law
-from attncert.constructions.given.least_squares import TOLERANCE, Descent, minimise, unit
+from attncert.constructions.given.least_squares import Descent, minimise, unit
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.newton.models import DeepModel, floats_of
 
@@ -91,8 +91,7 @@ def descend_deep(
         weights = found.weights * _factors(model, E, y)
     finite = bool(np.isfinite(weights).all())
     why = found.why if finite else "the weights are beyond the range of float64"
-    converged = finite and found.error <= TOLERANCE
-    return Descent(shape, weights, converged, found.error * y, found.steps, why)
+    return Descent(shape, weights, found.error * y, found.steps, why)
 
 
 def _start(model: DeepModel, seed: int) -> FloatArray:
