@@ -433,7 +433,7 @@ def rank_one_mapping() -> Files:
 
 
 def _rational(x: arb) -> fmpq:
-    """To three decimals, upwards."""
+    """The number rounded up to three decimals."""
     return fmpq((1000 * x).ceil().unique_fmpz(), 1000)
 
 

@@ -148,7 +148,7 @@ class Dataset:
         stated = y if y is None or full[2] is None else y.reshape(full[2])
         return cls(E.reshape(full[0]), e.reshape(full[1]), stated, name, counts)
 
-    def __reduce__(self) -> tuple[Any, ...]:  # pickle without what is cached
+    def __reduce__(self) -> tuple[Any, ...]:  # cached values are not pickled
         numbers = (
             self.contexts, self.queries, self.stated, self.name, self.counts, self.order
         )  # fmt: skip

@@ -65,7 +65,7 @@ def caption(heads: int, examples: int) -> str:
 
 
 def _cells(bits: FloatArray) -> Iterator[str]:
-    """Runs of blocks of one colour, whose bits are the least of each block; grey: no number."""
+    """A rectangle for each run of blocks of one colour, by their least bits; grey if one is NaN."""
     H, T = bits.shape
     rows = np.arange(0, H, _block(H, MOST_CELLS[0]))
     columns = np.arange(0, T, _block(T, MOST_CELLS[1]))

@@ -63,7 +63,7 @@ def rational(x: Fraction | int | str) -> str:
 
 
 def real(x: float) -> str:
-    """A float to three digits; the exact zero and the infinities by name.
+    """A float to three digits; zero, infinities and NaN have their own words.
 
     >>> real(0.5), real(123456.0), real(1.23e-9), real(float("-inf"))
     ('0.5', '123,456', '$1.23\\\\cdot 10^{-9}$', '-∞')

@@ -1,6 +1,6 @@
 """Random small cases against every statement of docs/given-labels.md that ranks can refute.
 
-A case returns the statements that it tried, each with whether it held. Data are lists of integers,
+A case returns each statement that it tried and whether it held. Data are lists of integers,
 and everything is decided by `support/given_oracle.py`. Case k of a target depends on (target, 0, k)
 alone. Without a failure nothing is proved beyond the cases counted.
 

@@ -103,11 +103,11 @@ _BUILD: dict[str, Callable[..., BuiltLayer]] = {
 }
 
 # Data and settings, by construction and name.
-# paper interior: some targets at the barycentre. vertices: none there. wide: d_h = 5 > r = 3, with
-#              room for an extra key column. rational: no entry of the data is whole. trap: that of
-#              step 7, in which two new examples can bring one new direction.
-# width-one short heads; else the proof's heads alone.
-#   affine     ragged: token counts differ, and a token occurs twice.
+# paper      interior: some targets are the barycentre. vertices: none is. wide: d_h = 5 > r = 3,
+#            with room for an extra key column. rational: no entry of the data is whole. trap: two
+#            new examples can bring one new direction (step 7).
+# width-one  short_heads: False leaves only the heads of the proof.
+# affine     ragged: token counts differ, and a token occurs twice.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
     "paper": {
         "interior": (_curve, {}),
@@ -199,7 +199,7 @@ def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:
 
 
 def measured(built: Built, h: int = HEAD) -> Built:
-    """The targets and the least gap of the actual weights."""
+    """The construction, with the targets and the least gap that its weights actually have."""
     head, data = built.head(h), built.data
     table = features.logits(built.layer.heads[h], data)
     targets = [max(range(data.n), key=row.__getitem__) for row in dense(lead(data, head)).tolist()]
@@ -208,7 +208,7 @@ def measured(built: Built, h: int = HEAD) -> Built:
 
 
 def measured_logits(built: Built, h: int = HEAD) -> Built:
-    """The group's logits by the actual weights."""
+    """The construction, with the logits that its weights actually give the group."""
     table = features.logits(built.layer.heads[h], built.data)
     rows = (table[t] for t in built.head(h).group)
     return record(built, h, logits=tuple(tuple(int(k) for k in row) for row in rows))

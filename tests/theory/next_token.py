@@ -344,7 +344,7 @@ def texts_with_first(rng: random.Random, V: int, length: int) -> list[list[int]]
 
 
 def few_of_each(rng: random.Random, texts: list[list[int]], V: int, H: int) -> list[Class]:
-    """Prefixes of which at most H end in one symbol; the first symbol alone is one."""
+    """Prefixes, at most H of which end in any one symbol; a first symbol alone is a prefix, too."""
     chosen: list[Class] = []
     classes = classes_of(texts, V)
     rng.shuffle(classes)

@@ -140,7 +140,7 @@ TRUE = {
 
 
 def equal(true: Any, labels: Any) -> Any:
-    """The claim of equality."""
+    """The file with the claim that all outputs equal these labels."""
     body = {key: x for key, x in true.items() if key != "within"}
     return sealed(body | {"claim": "network", "data": true["data"] | {"labels": labels}})
 
