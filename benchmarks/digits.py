@@ -102,7 +102,7 @@ def _run(case: dict[str, Any]) -> dict[str, Any]:
     start = time.process_time()
     x = readout(built, data, data.label_matrix)
     solved_in = time.process_time() - start
-    heads, width = heads_to_place(data.T, 4) or 1, built.head_width
+    heads, width = heads_to_place(data.T, 4) or 1, built.layer.head_width
     return {
         "heads": heads,
         "heads that place": len(built.heads),

@@ -78,9 +78,8 @@ class BuiltLayer:
     layer: Layer
     groups: Groups
     heads: tuple[PlacedHead, ...]
-    head_width: int
-    r: int
-    regrouped: bool
+    r: int = 0
+    regrouped: bool = False
     partition: Groups | None = None
 
 

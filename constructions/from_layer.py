@@ -88,9 +88,6 @@ def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None)
         layer=Layer(tuple(Head(layer.heads[h].key, layer.heads[h].query) for h in order)),
         groups=tuple(head.group for _, head in placing),
         heads=tuple(head for _, head in placing),
-        head_width=layer.head_width,
-        r=0,
-        regrouped=False,
     )
 
 

@@ -94,9 +94,6 @@ def build(
         layer=with_idle_heads([Head(head.key, head.query) for head in chosen], heads),
         groups=tuple(head.group for head in chosen),
         heads=tuple(chosen),
-        head_width=head_width,
-        r=0,
-        regrouped=False,
     )
 
 

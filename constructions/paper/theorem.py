@@ -96,7 +96,7 @@ def build(
     chosen = over_primes(attempt)
     layer_heads = [head.weights(width) for head in chosen]
     layer = with_idle_heads(layer_heads, max(heads or 0, len(chosen)))
-    return BuiltLayer("paper", layer, groups, tuple(chosen), width, r, regrouped)
+    return BuiltLayer("paper", layer, groups, tuple(chosen), r, regrouped)
 
 
 def _record(

@@ -16,12 +16,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from flint import fmpz_mat
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
-from attncert.constructions.search.grouping import QuerySpans, excludes_every_grouping
+from attncert.constructions.search.grouping import QuerySpans, backwards, excludes_every_grouping
 
 _RESTARTS = 24
 Groups = tuple[tuple[int, ...], ...]
@@ -80,7 +81,8 @@ def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Grou
             rng.shuffle(order)
         if attempt % 2:
             order.sort(key=lambda t: -sizes.affine[t])
-        groups = _greedy(spans, sizes, order)
+        first, later = (partial(sizes.ordered, first=x) for x in (True, False))
+        groups = backwards(spans, order, first, later)
         if groups and (not best or len(groups) < len(best)):
             best = groups
     if not best or (heads is not None and len(best) > heads):
@@ -90,19 +92,3 @@ def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Grou
             "dimensions", f"no grouping{most} was found: {least}", {}, decided=False
         )
     return tuple(best)
-
-
-def _greedy(
-    spans: QuerySpans, sizes: Dimensions, order: Sequence[int]
-) -> list[tuple[int, ...]] | None:
-    remaining, groups = list(order), list[tuple[int, ...]]()
-    while True:
-        first = sizes.ordered(remaining, first=True)
-        if first is not None and spans.independent(remaining):
-            return [first, *reversed(groups)]
-        members = spans.last_closed(remaining, lambda trial: sizes.ordered(trial, first=False))
-        group = sizes.ordered(members, first=False)
-        if not group:
-            return None
-        groups.append(group)
-        remaining = [t for t in remaining if t not in group]

@@ -12,6 +12,7 @@ for another.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,6 +36,7 @@ from attncert.constructions.numerals import numeral
 
 _P = PRIMES_31[0]  # products of two residues fit in int64
 _RESTARTS = 12
+Group = tuple[int, ...]
 
 
 def consecutive(examples: Sequence[int], first: int, further: int) -> tuple[tuple[int, ...], ...]:
@@ -93,11 +95,13 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
     in_order = consecutive(range(data.T), first, further)
     rank = int(data.queries.integer_matrix().rank())
     first, further = min(first, rank), min(further, rank - 1)  # `rank` queries span all others
-    matroid = QuerySpans(data)
-    rng = random.Random(seed)
-    order = list(range(data.T))
+    spans, rng, order = QuerySpans(data), random.Random(seed), list(range(data.T))
+
+    def up_to(size: int) -> Callable[[Sequence[int]], Group | None]:
+        return lambda group: tuple(sorted(group)) if len(group) <= size else None
+
     for _ in range(_RESTARTS):
-        groups = _greedy(matroid, order, first, further, heads)
+        groups = backwards(spans, order, up_to(first), up_to(further), heads)
         if groups:
             return groups
         rng.shuffle(order)
@@ -167,20 +171,25 @@ def _alone(rows: IntArray) -> BoolArray:
     return np.asarray((counts[kind] == 1) & rows.any(axis=1))
 
 
-def _greedy(
-    matroid: QuerySpans, order: list[int], first: int, further: int, heads: int
-) -> list[tuple[int, ...]] | None:
-    remaining = list(order)
-    groups: list[tuple[int, ...]] = []
-    while len(remaining) > first or not matroid.independent(remaining):
-        if len(groups) + 1 >= heads or further == 0:
-            return None
-        group = set(matroid.last_closed(remaining, lambda group: len(group) <= further))
+def backwards(
+    spans: QuerySpans,
+    order: Sequence[int],
+    first: Callable[[Sequence[int]], Group | None],
+    later: Callable[[Sequence[int]], Group | None],
+    most: float = math.inf,
+) -> list[Group] | None:
+    """At most so many groups that meet the partition condition, from the last one backwards; None
+    if the greedy choice ends. first, later: a group in its order, or None if it is not admitted."""
+    remaining, groups = list(order), list[Group]()
+    while True:
+        group = first(remaining)
+        if group is not None and spans.independent(remaining):
+            return [group, *reversed(groups)]
+        group = later(spans.last_closed(remaining, later)) if len(groups) + 1 < most else None
         if not group:
             return None
-        groups.append(tuple(sorted(group)))
+        groups.append(group)
         remaining = [t for t in remaining if t not in group]
-    return [tuple(sorted(remaining)), *reversed(groups)]
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:

@@ -48,9 +48,6 @@ def build(
         layer=with_idle_heads([head.weights() for head in chosen], max(heads or 0, len(groups))),
         groups=groups,
         heads=tuple(chosen),
-        head_width=1,
-        r=0,
-        regrouped=False,
     )
 
 

@@ -130,7 +130,6 @@ def build(
         layer=layer,
         groups=tuple(head.group for head in chosen),
         heads=tuple(chosen),
-        head_width=1,
         r=data.n,
         regrouped=regrouped,
         partition=partition,

@@ -41,7 +41,7 @@ DATA = {
 def test_records_and_rank(name: str, width: int) -> None:
     data = DATA[name]
     built = build(data, head_width=width, seed=5)
-    assert (built.name, built.head_width) == ("generic", width)
+    assert (built.name, built.layer.head_width) == ("generic", width)
     assert all(claim.level.holds for claim in claims(Built(data, built)))
     z = features_mod(data, built.layer)
     used = [h * data.d + j for h, head in enumerate(built.heads) for j in head.pivots]

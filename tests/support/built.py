@@ -182,7 +182,7 @@ def weights(built: Built, h: int = HEAD, **parts: fmpq_mat) -> Built:
 def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
     """A copy with the record changed, and key and query computed from it."""
     spoilt = record(built, h, **parts)
-    factors = spoilt.head(h).weights(built.construction.head_width)
+    factors = spoilt.head(h).weights(built.construction.layer.head_width)
     return weights(spoilt, h, key=factors.key, query=factors.query)
 
 

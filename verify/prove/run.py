@@ -79,7 +79,7 @@ class Run(Task):
     def setup(self, built: BuiltLayer | None = None, device: Device | None = None) -> Setup:
         data, construction, theorem = self.data, self.construction, self.theorem
         heads = len(built.layer.heads) if built else self.request.heads
-        width = built.head_width if built else self.request.head_width
+        width = built.layer.head_width if built else self.request.head_width
         count = parameter_count(data.d, data.m, heads, width, self.value_width) if heads else None
         return Setup(
             construction=construction.name,

@@ -81,7 +81,7 @@ def check_premises(run: Run, built: BuiltLayer, earlier: list[Claim]) -> list[Cl
             named.discard(ids.PARTITION)
         premises = [claim for claim in earlier if claim.id in named]
         claims.append(conclusions.theorem_applies(method.theorem, premises, method.source))
-    count = parameter_count(data.d, data.m, heads, built.head_width, run.value_width)
+    count = parameter_count(data.d, data.m, heads, built.layer.head_width, run.value_width)
     return [*claims, conclusions.parameters(count)]
 
 

@@ -62,7 +62,7 @@ STEPS = {
 
 def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
     """What the rank at these weights implies for all weights of this shape."""
-    heads, width = len(construction.layer.heads), construction.head_width
+    heads, width = len(construction.layer.heads), construction.layer.head_width
     return [
         Claim(
             ids.ALMOST_ALL,
