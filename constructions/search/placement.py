@@ -94,8 +94,7 @@ def choose(rests: Block, costs: Sequence[float]) -> int | None:
 
 
 class Placement:
-    """The rows placed so far, one pivot column (head, column of its block) for each, and A = Z[S,
-    C] factored as L·U.
+    """The rows placed so far, and A = Z[S, C] at their pivot columns, factored as L·U.
 
     Block elimination by heads. L = Z[:, C] U⁻¹ and the inverse of L[S] are kept, U is not. L[S] is
     lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹."""
@@ -103,8 +102,6 @@ class Placement:
     def __init__(self, examples: int, prime: int) -> None:
         self.prime = prime
         self.rows: list[int] = []
-        self.columns: list[tuple[int, int]] = []
-        self._heads = 0
         size = examples, examples  # zeros take no memory before they are written to
         self._left = Block(np.zeros(size), np.zeros(size))
         self._inverse = Block(np.zeros(size), np.zeros(size))  # the inverse of the placed rows of L
@@ -159,8 +156,6 @@ class Placement:
         self._inverse[old:new, :old] = Block(reduced(-below.mod, self.prime), -below.float)
         self._inverse[old:new, old:new] = Block(*[np.eye(len(group))] * 2)
         self.rows += group
-        self.columns += [(self._heads, j) for j in pivots]
-        self._heads += 1
 
     def _product(self, a: Block, b: Block) -> Block:
         return Block(matmul_mod(a.mod, b.mod, self.prime), _guide(a.float, b.float))

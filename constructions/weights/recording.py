@@ -113,17 +113,16 @@ def record(
     """Record the inputs and outputs of a layer while the block runs.
 
     module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`), or
-    a transformer's layer with one of these in it, on batches (B, n, d). positions: the places in
-    each sequence of the queries that become examples (-1: the last); default: all. causal: whether
-    position i sees only rows up to i, whatever mask is passed; by default, if no mask is passed,
-    the module's `is_causal` decides; without it, modules with GPT-2's names (c_attn) are causal and
-    others are not. Set it for a module that masks internally and has no such attribute. Queries
-    that see no row are left out. PyTorch's fast path, which bypasses modules, is off in the block.
+    a transformer's layer with one of these in it, on batches (B, n, d). positions: the places of
+    the queries that become examples (-1: the last); default: all. causal: whether position i sees
+    only rows up to i, whatever mask is passed; by default the mask, then the module's `is_causal`,
+    then GPT-2's names (c_attn) decide. Set it for a module that masks internally. Queries that see
+    no row are left out.
+
     Raises InputError for a module without a single attention layer, a mask that changes logits or
-    differs between heads, a pass that does not run the projections once each (`_Pass`), another
-    tensor among the module's arguments, and a pass in training mode: dropout is not part of a
-    layer. If anything else acts inside the module, the outputs show it. Arithmetic: the module's,
-    kept exactly. Source: docs/models-and-layers.md.
+    differs between heads, a pass that does not run each projection once, another tensor among the
+    arguments, and a pass in training mode. If anything else acts inside the module, the outputs
+    show it. Arithmetic: the module's, kept exactly. Source: docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP
     ...     model(batch)

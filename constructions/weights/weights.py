@@ -115,13 +115,13 @@ def heads_of(module: Any) -> int | None:
 def network_of(
     source: Any, config: Mapping[str, Any] | None = None, *, prefix: str = ""
 ) -> Network:
-    """The network that a transformer of another library computes, or a part of it.
+    """The network that a transformer of another library computes, or a part of it, selected by
+    `prefix`.
 
     source: a module of transformers, of a type that docs/models-and-layers.md lists; a module of
     TransformerLens; a model that tracr compiled; arrays by name, with the options in `config`; or a
-    model's folder. prefix: selects a layer or its attention; by default everything is read.
+    model's folder. A network with a table of tokens takes rows of 0 with a single 1.
 
-    The network maps states to states. One with a table of tokens takes rows of 0 with a single 1.
     Arithmetic: exact, floats as the rationals they are. Raises InputError for a type, an option or
     an array that is not understood, and for a module in training mode. Source:
     docs/models-and-layers.md.

@@ -125,26 +125,20 @@ _PROMISED = (*MEASURES, "examples")
 class Construction:
     """A construction: how its network is built, the statements of its proof, and its claims.
 
-    name:       its name on the command line and in certificates: lower-case words joined by
-                hyphens.
-    build:      a function of data and a `Request` that returns a `Network`, or an object with an
-                attribute `network`. Raises HypothesisFails if the theorem does not apply.
-    title:      the heading of reports. theorem: the name of the theorem. source: where its proof
-                is.
-    hypotheses: statements about the data, by name.
-    steps:      statements about what was built, by name, in the order of the proof.
-    promises:   formulas by name: upper bounds on "parameters", "blocks", "heads" and "units"; for
-                "examples", the number that the theorem places. Each becomes a claim.
-    claims:     about the outputs: `Exact`, `Within`, `Nearest`, `Generates`, each at most once. The
-                first, which must not be `Generates`, is the conclusion.
-    options:    the options of `prove` that it takes besides device and seed.
-    purposes:   the purposes of the blocks, in order, as pairs (number of blocks, purpose); the
-                number None means all remaining blocks.
-    subject:    returns the data as the construction sees them.
-    adapt:      changes small random data for `attack`, so that they meet a hypothesis that random
-                data rarely meet.
-    layer:      the rest of the theorem, if the construction is one layer of attention.
-    Source: docs/constructions.md.
+    name: on the command line and in certificates, lower-case words joined by hyphens. build: a
+    function of data and a `Request` that returns a `Network`, or an object with an attribute
+    `network`; it raises HypothesisFails if the theorem does not apply. title, theorem, source: for
+    reports. hypotheses, steps: statements by name, about the data and about what was built.
+
+    promises: formulas by name. They bound "parameters", "blocks", "heads" and "units", or give the
+    number of "examples" that the theorem places. claims: `Exact`, `Within`, `Nearest`, `Generates`,
+    each at most once; the first, which must not be `Generates`, is the conclusion. options: the
+    options of `prove` that it takes besides device and seed. purposes: pairs (number of blocks,
+    purpose) in order; None means all remaining blocks.
+
+    subject: returns the data as the construction sees them. adapt: changes small random data for
+    `attack`, so that they meet a hypothesis that random data rarely meet. layer: the rest of the
+    theorem, if the construction is one layer of attention. Source: docs/constructions.md.
 
     >>> from attncert.verify.statements.registry import method
     >>> method("relu")

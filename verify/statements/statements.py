@@ -28,11 +28,9 @@ ErrorsOf = Callable[[str], AbstractContextManager[None]]
 class Hypothesis:
     """A statement about the data that the proof assumes.
 
-    sentence:  the statement, with LaTeX between dollar signs.
-    relations: a function of the data that yields relations.
-    where:     names for the values that follow a relation, used in the witness, such as
-               ("example",).
-    source:    where the proof states it. Source: docs/constructions.md.
+    sentence: with LaTeX between dollar signs. relations: a function of the data that yields
+    relations. where: names for the values after a relation, such as ("example",), for the witness.
+    source: where the proof states it. Source: docs/constructions.md.
 
     >>> even = Hypothesis("The number of tokens is even.", lambda data: [(data.n % 2, "==", 0)])
     >>> even.claim("even", Dataset.of([[1, 0]], [[1, 2]], [3])).witness
@@ -56,13 +54,10 @@ class Hypothesis:
 class Step:
     """A statement of the proof about the network.
 
-    sentence, where, source: as for a `Hypothesis`.
-    relations: a function of a `View` that yields relations.
-    each:      "head", "group" or "block" if the step is about each of them. The function then also
-               takes its number, counted from 1.
-    rests_on:  the names of the hypotheses and steps that it uses.
-    applies:   whether the step is part of the proof for this `View`; if not, it is left out.
-               Source: docs/constructions.md.
+    sentence, where, source: as for a `Hypothesis`. relations: a function of a `View` that yields
+    relations. each: "head", "group" or "block" if the step is about each of them; the function then
+    also takes its number, counted from 1. rests_on: the hypotheses and steps that it uses. applies:
+    whether the step is part of the proof for this `View`. Source: docs/constructions.md.
 
     >>> Step("A head is small.", lambda at, h: [(h, "<", 9)], each="head").each
     'head'

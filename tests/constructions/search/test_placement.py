@@ -69,12 +69,12 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
     T, d = sum(sizes) + 1, 3
     placement, start = Placement(T, P), 0
     features: list[list[int]] = [[] for _ in range(T)]
+    columns = list[int]()
     for size in sizes:
         head = data.draw(tables(T, d))
         group = list(range(start, start + size))
         together = [  # only the pivot columns of earlier heads count
-            [features[t][h * d + j] for h, j in placement.columns] + head[t]
-            for t in (*placement.rows, *group)
+            [features[t][j] for j in columns] + head[t] for t in (*placement.rows, *group)
         ]
         pivots = placement.pivots(group, block(head))
         fits = rank_mod(together, P) == len(together)
@@ -85,11 +85,12 @@ def test_placement_is_elimination(data: st.DataObject) -> None:
         residual = placement.residual(eliminators, block(head)[group], block(head)[placement.rows])
         again = placement.remainder(group, block(head))
         assert residual.mod.tolist() == again.mod.tolist()
-        assert residual.mod.tolist() == _residuals(placement, features, group, head)
+        assert residual.mod.tolist() == _residuals(placement, features, columns, group, head)
         placement.extend(group, block(head), pivots)
+        columns += [len(features[0]) + j for j in pivots]
         features = [row + extra for row, extra in zip(features, head, strict=True)]
         start += size
-        chosen = [[features[t][h * d + j] for h, j in placement.columns] for t in placement.rows]
+        chosen = [[features[t][j] for j in columns] for t in placement.rows]
         assert rank_mod(chosen, P) == len(placement.rows) == start
 
 
@@ -131,15 +132,18 @@ def _distance(row: list[int], members: list[list[int]]) -> float:
 
 
 def _residuals(
-    placement: Placement, features: list[list[int]], group: list[int], head: list[list[int]]
+    placement: Placement,
+    features: list[list[int]],
+    columns: list[int],
+    group: list[int],
+    head: list[list[int]],
 ) -> list[list[int]]:
     """x_t - Z[t, C] A⁻¹ X_S, by eliminating the placed rows from [Z[t, C], x_t] in integers."""
-    d = len(head[0])
 
     def row(t: int) -> list[int]:
-        return [features[t][h * d + j] for h, j in placement.columns] + head[t]
+        return [features[t][j] for j in columns] + head[t]
 
-    width = len(placement.columns)
+    width = len(columns)
     echelon: list[list[int]] = []
     for s in placement.rows:
         reduced = row(s)
