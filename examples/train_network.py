@@ -62,7 +62,8 @@ def train() -> nn.Sequential:
 
 
 def written(model: nn.Sequential) -> list[dict[str, Any]]:
-    """The blocks of docs/models-and-layers.md; numbers as fractions, which are those of float32."""
+    """The blocks in the form of docs/models-and-layers.md, with each float32 as an exact
+    fraction."""
     first, second, readout = model
     blocks = []
     for block, of in ((first, "all"), (second, "query")):

@@ -187,7 +187,8 @@ class Dataset:
 
     @cached_property
     def times(self) -> IntArray | None:
-        """How often each row of `contexts` is a token, (T, n), 0 for copies; None means once."""
+        """How often each row of `contexts` is a token, (T, n), 0 for copies; None if each is one
+        token."""
         if self.order is not None:
             return self.order.counts(self.n)
         if self.counts is None:

@@ -222,8 +222,8 @@ def certificate(seed: int, exact: bool = True) -> Certificate:
 
 
 def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate]:
-    """`count` true certificates, from the seeds from `first` on that give rational networks (if not
-    exact: any with moderate logits)."""
+    """`count` true certificates of rational networks (if not exact, of any with moderate logits);
+    seeds are tried from `first` on."""
     certificates = []
     while len(certificates) < count:
         with suppress(Irrational):
