@@ -62,8 +62,7 @@ def train() -> nn.Sequential:
 
 
 def written(model: nn.Sequential) -> list[dict[str, Any]]:
-    """The blocks in the form of docs/models-and-layers.md, with each float32 as an exact
-    fraction."""
+    """The blocks as in docs/models-and-layers.md, with each float32 as an exact fraction."""
     first, second, readout = model
     blocks = []
     for block, of in ((first, "all"), (second, "query")):

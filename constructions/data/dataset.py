@@ -187,8 +187,7 @@ class Dataset:
 
     @cached_property
     def times(self) -> IntArray | None:
-        """How often each row of `contexts` is a token, (T, n), 0 for copies; None if each is one
-        token."""
+        """How often each row of `contexts` occurs as a token, (T, n), 0 for copies; None: once."""
         if self.order is not None:
             return self.order.counts(self.n)
         if self.counts is None:
