@@ -37,7 +37,7 @@ from attncert.verify.limits.tightness.limits import impossible, label_limits
 from attncert.verify.newton.certify import MOST_UNKNOWNS, Near, certify, claim, near_certificate
 from attncert.verify.newton.descent import DEEP_STEPS, DeepLaw, descend_deep
 from attncert.verify.newton.heads import Heads, heads
-from attncert.verify.newton.models import model_of
+from attncert.verify.newton.models import Model
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Fit
@@ -205,7 +205,7 @@ class _Search:
                     times=times, xp=xp, progress=progress, **limits,
                 )  # fmt: skip
         descent = replace(descent, weights=to_host(descent.weights))
-        parameters = model_of(self.data, shape).parameters
+        parameters = Model.of(self.data, shape).parameters
         return Attempt(shape.heads, seed, bound, parameters, descent)
 
     def _heads(self) -> Heads | None:

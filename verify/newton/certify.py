@@ -29,6 +29,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.layer import Layer
+from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.constructions.numerals import numeral
 from attncert.verify.certificates.certificate import Certificate, layer_body, sealed
@@ -38,7 +39,8 @@ from attncert.verify.claims.words import counted
 from attncert.verify.depth.certificate import network_body
 from attncert.verify.depth.law import Architecture
 from attncert.verify.newton.contraction import Contraction, contractions, distances, judged
-from attncert.verify.newton.models import model_of
+from attncert.verify.newton.models import Model
+from attncert.verify.newton.network_enclosure import derivatives, errors
 
 CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
 MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
@@ -56,7 +58,7 @@ class Near:
     """
 
     data: Dataset
-    exact: Layer | Network
+    exact: Network
     unknowns: tuple[int, ...]
     inverse: FloatArray
     radius: Fraction
@@ -86,7 +88,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
     (with base e), or the weights after one step of Newton's map. Arithmetic: Arb, and float64 with
     proved bounds. Failure proves nothing.
     """
-    model, N = model_of(data, shape), data.T * data.m
+    model, N = Model.of(data, shape), data.T * data.m
     exact = model.exact(weights)
     blank = np.zeros((0, 0)), Fraction(0), Contraction(math.inf, math.inf, False), math.inf
     if model.parameters < N:
@@ -107,11 +109,11 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
     contraction, radius = Contraction(math.inf, math.inf, False), Fraction(0)
     for after_step in (False, True):
-        wrong = model.errors(exact, ERROR_BITS)
+        wrong = errors(data, exact, ERROR_BITS)
         eta = distances(inverse, wrong)
         for slack in _SLACK if np.isfinite(eta).all() else ():
             radius = rounded_up(max(slack * float(eta.max()), 2.0**-200))
-            kappa = contractions(inverse, model.derivatives(exact, unknowns, radius))
+            kappa = contractions(inverse, derivatives(data, exact, unknowns, radius))
             contraction = judged(eta, kappa, radius)
             if contraction.inside:
                 found = unknowns, inverse, radius, contraction, condition
@@ -209,11 +211,14 @@ def near_certificate(
     near: Near, *, construction: str, produced_by: Mapping[str, Any]
 ) -> Certificate:
     """The certificate of a claim that holds. Raises TooLarge if the checker would not read it."""
-    if isinstance(near.exact, Network):
+    first, *others = near.exact.blocks
+    if others:
         body = network_body(NETWORK_CLAIM, near.data, near.exact, construction, produced_by)
     else:
+        assert isinstance(first, Attention)
         about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
-        body = layer_body(CLAIM, near.data, near.exact, unit="1", **about)
+        layer = Layer(first.heads, first.output)
+        body = layer_body(CLAIM, near.data, layer, unit=first.unit, **about)
     content = {
         "radius": numeral(near.radius),
         "unknowns": list(near.unknowns),

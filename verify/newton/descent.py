@@ -19,7 +19,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.law import Law, Spans, law
 from attncert.constructions.given.least_squares import Descent, minimise, unit
 from attncert.verify.depth.law import Architecture, DeepSpans
-from attncert.verify.newton.models import DeepModel, floats_of
+from attncert.verify.newton.models import Model, floats_of
 
 DEEP_STEPS = 400
 _AT_ONCE = 2**23  # entries of the Jacobian and the states computed at a time
@@ -61,9 +61,9 @@ def descend_deep(
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
     """Weights whose outputs are the labels up to rounding, or the last weights tried, in the order
-    of `DeepModel`. Arithmetic: float64; deterministic on one machine.
+    of `Model`. Arithmetic: float64; deterministic on one machine.
     """
-    model = DeepModel(data, shape)
+    model = Model(data, shape)
     tokens, queries, times = floats_of(data)
     labels = data.labels.floats()
     E, y = (unit(np, x) for x in (np.concatenate([tokens.reshape(-1, data.d), queries]), labels))
@@ -94,7 +94,7 @@ def descend_deep(
     return Descent(shape, weights, found.error * y, found.steps, why)
 
 
-def _start(model: DeepModel, seed: int) -> FloatArray:
+def _start(model: Model, seed: int) -> FloatArray:
     """Random initial weights."""
     draw, d, shape = np.random.default_rng(seed), model.data.d, model.shape
     weights: FloatArray = draw.standard_normal(model.parameters)
@@ -108,7 +108,7 @@ def _start(model: DeepModel, seed: int) -> FloatArray:
     return weights
 
 
-def _factors(model: DeepModel, E: float, y: float) -> FloatArray:
+def _factors(model: Model, E: float, y: float) -> FloatArray:
     """Factors that turn weights for the scaled data into weights for the data."""
     factors: FloatArray = np.ones(model.parameters)
     *_, last = layers = model.arrays(factors)

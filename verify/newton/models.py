@@ -1,90 +1,44 @@
-"""The models that can be certified near given weights: one attention layer, or several.
+"""Several layers of attention as a network with its weights in one vector, numbered as in
+certificates, and their Jacobian in floating point, which chooses the unknowns.
 
-Both have a vector of weights in the order of certificates, a floating-point Jacobian to choose the
-unknowns, and enclosures that share no code with this Jacobian.
+The enclosures of `network_enclosure.py` share no evaluation with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray, ObjectArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
-from attncert.constructions.given.attention import Shape, jacobian
-from attncert.constructions.layer import Head, Layer
+from attncert.constructions.given.attention import Shape
+from attncert.constructions.layer import Head
 from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network
 from attncert.verify.depth.law import Architecture
 from attncert.verify.derivatives import engine, networks
-from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.derivatives.engine import Arithmetic
 from attncert.verify.derivatives.engine import Attention as Arrays
-from attncert.verify.newton import network_enclosure
-
-Weights = FloatArray | ObjectArray  # float64, or Fractions
-
-
-class Model(Protocol):
-    """A model. exact: returns the layer or network with these weights. errors, derivatives: as in
-    `network_enclosure.py`, for the result of `exact`."""
-
-    @property
-    def parameters(self) -> int: ...
-
-    def exact(self, weights: Weights) -> Any: ...
-
-    def jacobian(self, weights: FloatArray) -> FloatArray: ...
-
-    def errors(self, exact: Any, bits: int) -> BallArray: ...
-
-    def derivatives(self, exact: Any, unknowns: Sequence[int], radius: Fraction) -> BallArray: ...
 
 
 @dataclass(frozen=True)
-class LayerModel:
-    """One layer with base e."""
-
-    data: Dataset
-    shape: Shape
-
-    @property
-    def parameters(self) -> int:
-        return self.shape.parameters
-
-    def exact(self, weights: Weights) -> Layer:
-        """The layer with the query weights as they are, not in units of ln 2."""
-        parts = self.shape.split(weights)
-        key, query, value, output = (ExactArray.of(np.asarray(x)) for x in parts)
-        heads = [Head(*(x[h].matrix() for x in (key, query, value))) for h in range(len(key))]
-        return Layer(tuple(heads), output.reshape((-1, self.shape.m)).matrix())
-
-    def jacobian(self, weights: FloatArray) -> FloatArray:
-        arrays = self.data.contexts.floats(), self.data.queries.floats()
-        J: FloatArray = jacobian(*arrays, weights, self.shape, times=self.data.times)[1]
-        return J.reshape(-1, self.parameters)
-
-    def errors(self, exact: Layer, bits: int) -> BallArray:
-        return network_enclosure.errors(self.data, Network.of_layer(exact, "1"), bits)
-
-    def derivatives(self, exact: Layer, unknowns: Sequence[int], radius: Fraction) -> BallArray:
-        network = Network.of_layer(exact, "1")
-        return network_enclosure.derivatives(self.data, network, unknowns, radius)
-
-
-@dataclass(frozen=True)
-class DeepModel:
+class Model:
     """Attention layers with base e. All but the last layer change every token and the query, with a
     skip connection; the last layer reads out at the query."""
 
     data: Dataset
     shape: Architecture
+
+    @classmethod
+    def of(cls, data: Dataset, shape: Shape | Architecture) -> Model:
+        if isinstance(shape, Shape):
+            shape = Architecture(1, shape.heads, shape.head_width, shape.value_width)
+        return cls(data, shape)
 
     @property
     def parameters(self) -> int:
@@ -108,7 +62,7 @@ class DeepModel:
             layers.append(Arrays(key, query, value, output, whole=not last, residual=not last))
         return layers
 
-    def exact(self, weights: Weights) -> Network:
+    def exact(self, weights: FloatArray | ObjectArray) -> Network:
         blocks = []
         for number, layer in enumerate(self.arrays(np.asarray(weights)), 1):
             last = number == self.shape.layers
@@ -132,12 +86,6 @@ class DeepModel:
     def jacobian(self, weights: FloatArray) -> FloatArray:
         return self.rows(self.run(weights, *floats_of(self.data)))
 
-    def errors(self, exact: Network, bits: int) -> BallArray:
-        return network_enclosure.errors(self.data, exact, bits)
-
-    def derivatives(self, exact: Network, unknowns: Sequence[int], radius: Fraction) -> BallArray:
-        return network_enclosure.derivatives(self.data, exact, unknowns, radius)
-
 
 def floats_of(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Tokens, queries and how often each token occurs in its context, as arrays for the engine."""
@@ -145,10 +93,6 @@ def floats_of(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray | None]
     scale = data.contexts.denominator, data.queries.denominator
     arrays = [x.astype(np.float64) / q for x, q in zip((tokens, queries), scale, strict=True)]
     return arrays[0], arrays[1], None if times is None else times.astype(np.float64)
-
-
-def model_of(data: Dataset, shape: Shape | Architecture) -> Model:
-    return DeepModel(data, shape) if isinstance(shape, Architecture) else LayerModel(data, shape)
 
 
 def _softmax(logits: Any, times: Any) -> Any:

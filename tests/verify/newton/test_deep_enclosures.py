@@ -12,7 +12,7 @@ from attncert.verify.depth.law import Architecture
 from attncert.verify.fit.fitted import fit
 from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import certify
-from attncert.verify.newton.models import DeepModel
+from attncert.verify.newton.models import Model
 from attncert.verify.questions.fit import Fit
 
 RADIUS = Fraction(1, 10**12)
@@ -24,14 +24,14 @@ def test_both_arithmetics_enclose_the_derivatives(
 ) -> None:
     """The balls also hold the float64 derivatives at the corners of the box."""
     data, shape = random(T=5, n=3, d=3, seed=1), Architecture(layers, 2, 1, 1)
-    model = DeepModel(data, shape)
+    model = Model(data, shape)
     rng = np.random.default_rng(layers)
     weights = rng.standard_normal(model.parameters) / 4
     unknowns = list(range(0, model.parameters, 3))
     found = {}
     for limit in (0, 9):
         monkeypatch.setattr(network_enclosure, "_IN_FLOATS", limit)
-        found[limit] = model.derivatives(model.exact(weights), unknowns, RADIUS)
+        found[limit] = network_enclosure.derivatives(data, model.exact(weights), unknowns, RADIUS)
     arbs, floats = found[0], found[9]
     assert (np.abs(arbs.mid - floats.mid) <= arbs.rad + floats.rad).all()
     assert (arbs.rad < floats.rad).all()

@@ -25,7 +25,7 @@ from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import certify
 from attncert.verify.newton.contraction import contractions, distances, judged
-from attncert.verify.newton.models import LayerModel
+from attncert.verify.newton.models import Model
 
 P = 140
 ON = near.Balls(P, Limits(math.inf))  # one deadline would pass while the tests of a module run
@@ -96,16 +96,15 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
     reach = Fraction(1, 64)
     data, shape, weights, moved = random_layer(name, float(reach))
     everything = range(shape.parameters)
-    model = LayerModel(data, shape)
-    layer = model.exact(weights)
-    found = model.derivatives(layer, everything, reach)
+    network = Model.of(data, shape).exact(weights)
+    found = network_enclosure.derivatives(data, network, everything, reach)
     arrays = data.contexts.floats(), data.queries.floats()
     slow_mid, slow_rad = slow_derivatives(data, weights, shape, reach)
     for x in (weights, *moved):
         true = jacobian(*arrays, x, shape)[1].reshape(found.mid.shape)
         assert (np.abs(true - found.mid) <= found.rad + 1e-12).all()
         assert (np.abs(true - slow_mid) <= slow_rad + 1e-12).all()
-    small = model.derivatives(layer, everything, reach / 2**40)
+    small = network_enclosure.derivatives(data, network, everything, reach / 2**40)
     assert small.rad.max() < 1e-8  # and no wider than the box requires
 
 
