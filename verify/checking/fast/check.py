@@ -20,7 +20,6 @@ from attncert.verify.checking.fast import (
     full_rank,
     generates,
     near,
-    network_near,
     network_rank,
 )
 from attncert.verify.checking.fast.tables import tables
@@ -31,7 +30,7 @@ FAST_CLAIMS: dict[str, Callable[[dict[str, Any], Any, Limits], str]] = {
     "interpolation-near": near.judge,
     "every-labelling": every_labelling.judge,
     "network-rank": network_rank.judge,
-    "network-near": network_near.judge,
+    "network-near": near.judge,
     "generates": generates.judge,
 }
 

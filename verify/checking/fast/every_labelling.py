@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from attncert.constructions.exact.primes import PRIMES_FLOAT64
+from attncert.constructions.layer import Layer
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.file import of_json
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.every_labelling import Parts
 from attncert.verify.checker.reading import all_of, dims
-from attncert.verify.checking.fast.reading import dataset, layer
+from attncert.verify.checking.fast.reading import dataset
 from attncert.verify.features.features import NotIntegral
 from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_rank
 
@@ -28,9 +31,10 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     # A block of rows, its parts, temporaries, residues; all rows; softmax weights of a block.
     limits.hold(72.0 * some * m * columns + 4.0 * T * m * columns)
     limits.hold(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
-    contexts, queries, key, query = parts.layer.tables
+    contexts, queries, *_ = parts.layer.tables
     data = dataset(cert, limits, contexts, queries, parts.labels)
-    built = layer(cert, (key, query, parts.values, parts.output))
+    (block,) = of_json([cert["layer"]]).blocks
+    assert isinstance(block, Attention)
     divides = "p divides the contexts' denominator: leave out --fast"
     need(data.contexts.denominator % p, divides, "over limit")
 
@@ -38,7 +42,9 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
         limits.on_time()
 
     try:
-        jacobian = jacobian_rank(data, built, primes=(p,), progress=on_time)
+        jacobian = jacobian_rank(
+            data, Layer(block.heads, block.output), primes=(p,), progress=on_time
+        )
     except NotIntegral:
         raise Rejected("wrong", "a logit / ln 2 is not an integer") from None
     need(jacobian.tried[0][1] is not None, "a softmax sum is 0 mod p", "wrong")

@@ -1,14 +1,12 @@
-"""The checker's tables, converted to the data set and the layer of NumPy and FLINT."""
+"""The checker's tables as the data set of NumPy and FLINT."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray, narrow
 from attncert.constructions.data.order import Order
-from attncert.constructions.layer import Head, Layer
 from attncert.verify.checker import Limits
 from attncert.verify.checker.reading import Table, dims
 
@@ -39,15 +37,6 @@ def in_order(context: list[Any]) -> tuple[list[Any], list[int]]:
     once = {id(token): token for token in context}
     number = {key: row for row, key in enumerate(once)}
     return [*once.values()], [number[id(token)] for token in context]
-
-
-def layer(cert: dict[str, Any], tables: Sequence[Table]) -> Layer:
-    """The layer. tables: keys, queries, values and the output."""
-    d, m, H, d_h, d_v = dims(cert, "width labels heads head_width value_width")
-    widths = zip(tables, (d_h, d_h, d_v), strict=False)
-    parts = [exact(table, H, d, width) for table, width in widths]
-    heads = (Head(*(part[h].matrix() for part in parts)) for h in range(H))
-    return Layer(tuple(heads), exact(tables[3], H * d_v, m).matrix())
 
 
 def exact(table: Table, *shape: int) -> ExactArray:
