@@ -19,7 +19,11 @@ from support.requires import chromium
 from support.shell import Shell
 from support.trace_rules import require_all_rules
 
+from attncert.verify.claims.proof import Proof
+from attncert.verify.prove import prove
+from attncert.verify.prove.run import Run
 from attncert.verify.statements import registry
+from attncert.verify.statements.judged import Judged
 
 # Examples have no time limit, since the machine may be busy.
 settings.register_profile("attncert", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,8 +33,15 @@ EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
 @pytest.fixture(scope="session", autouse=True)
 def traces() -> Iterator[None]:
-    """Check that every proof that a test makes obeys all rules of a trace."""
-    with patch("attncert.verify.prove.prove.require_rules", require_all_rules):
+    """Every proof of a layer that a test makes obeys all rules of a trace."""
+
+    def checked(run: Run, statements: Judged) -> Proof:
+        proof = of_layer(run, statements)
+        require_all_rules(proof)
+        return proof
+
+    of_layer = prove._of_layer
+    with patch.object(prove, "_of_layer", checked):
         yield
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.numerals import fraction
-from attncert.verify.claims import ids, rules, words
+from attncert.verify.certificates.coq.theorems import names_a_theorem
+from attncert.verify.claims import ids, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, of_head
 from attncert.verify.claims.proof import Proof
@@ -34,7 +35,14 @@ class Outline:
     short_heads: bool = False
 
 
-RANKS_EACH_HEAD = 200  # up to this many examples each head has a rank
+# The strongest level of a claim, by its id or by words in its arithmetic.
+_AT_MOST = {ids.ALMOST_ALL: Level.ARGUED, ids.MULTIPRECISION: Level.ENCLOSED}
+_WORDS = {
+    "random": Level.SAMPLED,
+    "floating point": Level.NUMERICAL,
+    "ball arithmetic": Level.ENCLOSED,
+}
+RANKS_EACH_HEAD = 200  # examples up to which each head has a rank
 
 # Each step, and the hypotheses and steps of the same head on which it rests, if the trace has them.
 _STEPS: Mapping[str, tuple[str, ...]] = {
@@ -99,8 +107,7 @@ def broken(proof: Proof) -> dict[str, list[str]]:
 
 
 def require_all_rules(proof: Proof) -> None:
-    """Raises TraceError for these rules, besides those of `rules.require_rules`."""
-    rules.require_rules(proof)
+    """Raises TraceError for a proof that breaks a rule."""
     for name, violations in broken(proof).items():
         raise TraceError(f"trace.{name}: {violations[0]}")
 
@@ -174,8 +181,12 @@ def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
 
 
 def _too_strong(proof: Proof) -> Iterator[str]:
-    yield from rules.too_strong(proof.trace)
     for claim in proof.trace:
+        by_words = [level for word, level in _WORDS.items() if word in claim.arithmetic]
+        theorem = Level.KERNEL if names_a_theorem(claim.arithmetic) else Level.PROVED
+        most = min([*by_words, theorem, _AT_MOST.get(claim.id, Level.KERNEL)])
+        if claim.level.holds and most < claim.level:
+            yield f"{claim.id} is {claim.level.value}, at most {most.value}"
         if claim.id.startswith(ids.A1) and claim.level is Level.PROVED:
             k = min(_strength(claim.id, proof), proof.data.T)
             if not _of_all(claim, k, proof.data.T, proof.data.d):
@@ -244,10 +255,12 @@ def _miscounted(proof: Proof) -> Iterator[str]:
 
 def _witnesses(proof: Proof) -> Iterator[str]:
     """Dependent rows, of a context or among the queries, are added up in fractions."""
-    yield from rules.without_witness(proof.trace)
     data = proof.data
     for claim in proof.trace:
-        if claim.level is not Level.REFUTED or not claim.witness:
+        if claim.level is not Level.REFUTED:
+            continue
+        if not claim.witness:
+            yield f"{claim.id} is refuted without a witness"
             continue
         if claim.id == ids.A2:
             rows = data.rows(claim.witness["context"]).fractions()

