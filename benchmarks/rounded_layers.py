@@ -14,10 +14,9 @@ import numpy as np
 from attncert.constructions.data.digits import digits
 from attncert.constructions.errors import InputError
 from attncert.constructions.weights.own import of_arrays
-from attncert.verify.features.attention import Attention
 from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
-from attncert.verify.third_party.layer.layer_audit import audit_layer
+from attncert.verify.third_party.layer.layer import layer
 
 DTYPES = ("float64", "float32", "float16")
 
@@ -28,15 +27,15 @@ def main(sizes: list[int]) -> None:
     for T in sizes:
         data = digits().take(T)
         heads = (T - 1 + 2) // 3
-        layer = prove(data, Prove(heads=heads, head_width=4, claim="interpolation")).layer
-        assert layer is not None
-        arrays = layer.to_numpy()
+        built = prove(data, Prove(heads=heads, head_width=4, claim="interpolation")).layer
+        assert built is not None
+        arrays = built.to_numpy()
         for dtype in DTYPES:
             with np.errstate(over="ignore"):
                 rounded = {name: array.astype(dtype) for name, array in arrays.items()}
             row = f"| {T} | {heads} | {dtype} |"
             try:
-                found = audit_layer(Attention(data, of_arrays(rounded).layer))
+                found = layer(of_arrays(rounded), data).trace
             except InputError as error:
                 print(row, f"{error} | no | - |")
                 continue

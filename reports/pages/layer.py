@@ -1,5 +1,5 @@
-"""The report of `attncert layer`: errors relative to the labels' spread, the contribution of each
-head, how the layer was read, and how it compares with Theorem 1."""
+"""The report of `attncert layer`: errors relative to the labels' spread, the worth of each head,
+and how the layer was read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import listed, widened
-from attncert.verify.outputs.error import interval, outward
+from attncert.verify.outputs.error import Limit, interval, outward
 from attncert.verify.third_party.layer.layer import LayerAnswer
 from attncert.verify.third_party.layer.layer_audit import LayerAudit
 
@@ -37,11 +37,11 @@ def page_parts(answer: LayerAnswer) -> PageParts:
         "attention": answer.attention,
         "reading": answer.reading,
         "sigma": "" if audit is None else _sigma(audit),
-        "tolerance": "" if audit is None else _tolerance(audit),
+        "tolerance": "" if answer.limit is None else _tolerance(answer.limit),
         "wide": widened(answer.data.m, answer.weights.layer.value_width),
-        "shown": [x for x in lines(answer.trace) if not x.id.startswith("theorem1.")],
+        "claims": lines(answer.trace),
         "margin": MARGIN,
-        "tables": [make(audit) for make in _TABLES] if audit else [],
+        "tables": [make(answer, audit) for make in _TABLES] if audit else [],
     }
     more = tuple(_sentences(answer))
     return PageParts("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more=more)
@@ -63,7 +63,7 @@ def exhibits(answer: LayerAnswer) -> dict[str, Any]:
         "scale": attention.scale,
         "masked": answer.masked,
     }
-    return read if audit is None else read | {"limit": audit.limit, "heads": audit.heads}
+    return read if audit is None else read | {"limit": answer.limit, "heads": _heads(audit)}
 
 
 def _sentences(answer: LayerAnswer) -> Iterator[str]:
@@ -85,9 +85,15 @@ def _rank(answer: LayerAnswer) -> str:
     return f"All labels at once: rank Z = T = {answer.data.T} ({words})."
 
 
-def _tolerance(audit: LayerAudit) -> str:
+def _heads(audit: LayerAudit) -> list[dict[str, Any]]:
+    return [
+        {"rank": x.rank, "saturated": x.saturated, "without": x.without, "gives": x.gives}
+        for x in audit.heads
+    ]
+
+
+def _tolerance(limit: Limit) -> str:
     """The requirement for each output, and its origin."""
-    limit = audit.limit
     bound = "nearer to its own label" if limit.bound is None else short(limit.bound)
     source = "by default (--tolerance sets another)" if limit.default else "by --tolerance"
     return f"{bound}, {source}"
@@ -95,14 +101,15 @@ def _tolerance(audit: LayerAudit) -> str:
 
 def _sigma(audit: LayerAudit) -> str:
     low, high = outward(audit.sigma.lower, audit.sigma.upper)
-    if audit[ids.LAYER_RANK].level is Level.REFUTED:
+    if audit.rank.level is Level.REFUTED:
         return "0: its rank is below $T$"
     return interval(low, high) if audit.sigma.lower > 0 else f"at most {high}"
 
 
 def saturation(audit: LayerAudit) -> FloatArray:
-    """-log2 of the attention outside the largest weight, at the midpoint: heads × examples."""
-    return np.array([[_bits(off_peak) for off_peak in row] for row in audit.off_peak])
+    """-log2 of the attention outside the largest weight, from the midpoint of its enclosure:
+    heads × examples."""
+    return np.array([[_bits(off_peak) for off_peak in head.off_peak] for head in audit.heads])
 
 
 def _bits(off_peak: arb) -> float:
@@ -110,8 +117,8 @@ def _bits(off_peak: arb) -> float:
     return float((-middle.log() / arb.const_log2()).mid()) if middle > 0 else math.inf
 
 
-def heads_table(audit: LayerAudit) -> Table:
-    """The contribution of each head, and a comparison with a head of the proof."""
+def heads_table(answer: LayerAnswer, audit: LayerAudit) -> Table:
+    """The worth of each head."""
     rows = []
     for h, head in enumerate(audit.heads):
         shares = head.gives.values()
@@ -119,30 +126,30 @@ def heads_table(audit: LayerAudit) -> Table:
             str(h + 1), interval(*head.without), listed(list(head.gives)),
             f"{sum(shares) / len(shares):.2f}" if shares else "-",
             str(head.rank), str(len(head.saturated)),
-            f"{sum(head.led[t].holds for t in head.earlier)} of {len(head.earlier)}" if h else "-",
         ))  # fmt: skip
     return Table(
         "The heads",
         (
             "head", "largest error without it", "gives most to", "its share there",
-            "rank of $M_h$", "saturated", "earlier ones lead by a bit",
+            "rank of $M_h$", "saturated",
         ),
         tuple(rows),
         "without it: its contribution to the outputs, value bias included, is left out (enclosed); "
         "gives most to: the examples for which its contribution minus the average of that "
         "contribution is larger than any other head's (float64), with its mean share of all "
         "contributions there; saturated: examples with all but $2^{-10}$ of the attention on one "
-        "row; earlier: the examples to which the heads above give most",
+        "row",
     )  # fmt: skip
 
 
-def examples_table(audit: LayerAudit) -> Table:
-    data, rows = audit.attention.data, []
+def examples_table(answer: LayerAnswer, audit: LayerAudit) -> Table:
+    data, rows = answer.data, []
     heads = {t: h for h, head in enumerate(audit.heads, start=1) for t in head.gives}
-    margins = audit[ids.LAYER_MEMORIZES].numbers.get("margins")
+    errors = answer.trace[ids.LAYER_ERROR].numbers["errors"]
+    margins = answer.trace[ids.LAYER_MEMORIZES].numbers.get("margins")
     for t in range(min(data.T, _SHOWN)):
         margin = [] if margins is None else [interval(*margins[t])]
-        rows.append((str(t), interval(*audit.errors[t]), *margin, str(heads.get(t, "none"))))
+        rows.append((str(t), interval(*errors[t]), *margin, str(heads.get(t, "none"))))
     more = f"; {data.T - _SHOWN} more are in the JSON" if data.T > _SHOWN else ""
     margin = [] if margins is None else ["margin"]
     return Table(
@@ -153,21 +160,4 @@ def examples_table(audit: LayerAudit) -> Table:
     )
 
 
-def theorem_table(audit: LayerAudit) -> Table:
-    compared = [claim for claim in audit.claims if claim.id.startswith("theorem1.")]
-    return Table(
-        "How the layer compares with Theorem 1",
-        ("claim", "found", "how"),
-        tuple((claim.statement, _described(claim.level), claim.arithmetic) for claim in compared),
-        '"No" says nothing against the layer: it may memorize in a different way from the proof of '
-        "Theorem 1, or with other groups.",
-    )
-
-
-_TABLES = (heads_table, examples_table, theorem_table)
-
-
-def _described(level: Level) -> str:
-    if level is Level.REFUTED:
-        return "no"
-    return f"yes ({level.value})" if level.holds else level.value
+_TABLES = (heads_table, examples_table)

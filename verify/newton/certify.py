@@ -218,7 +218,7 @@ def near_certificate(
         assert isinstance(first, Attention)
         about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
         layer = Layer(first.heads, first.output)
-        body = layer_body(CLAIM, near.data, layer, unit=first.unit, **about)
+        body = layer_body(CLAIM, near.data, layer, unit="1", **about)
     content = {
         "radius": numeral(near.radius),
         "unknowns": list(near.unknowns),

@@ -27,21 +27,16 @@ from attncert.verify.certificates.certificate import produced_by
 from attncert.verify.checking.answers import answers
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
-from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.claims.evidence import Claim
 from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.features.attention import Attention
-from attncert.verify.outputs.error import (
-    at_most,
-    bounds_to_certify,
-    default_limit,
-    measured,
-    spread,
-)
+from attncert.verify.outputs.error import Limit, at_most, default_limit
 from attncert.verify.outputs.rounded import computed_claims
-from attncert.verify.outputs.within import RECOMPUTED, certified, products
+from attncert.verify.outputs.within import certified, exact_outputs
 from attncert.verify.prove.networks import given_network, resting, unread
 from attncert.verify.questions.layer import LayerQuestion
+from attncert.verify.statements.goals import Concluded, limited
 from attncert.verify.third_party.layer.layer_audit import LayerAudit, audit_layer
 from attncert.verify.third_party.layer.mask import Recorded, causal_mask, read_mask, visible_rows
 from attncert.verify.third_party.layer.reading import read_claim, read_network
@@ -53,14 +48,15 @@ _NO_OUTPUTS = "a certificate is about outputs and labels"
 class LayerAnswer(Answer):
     """data: the data, whose contexts are the rows that each query sees. weights: as stored.
     attention: the weights on the data, with their conventions. masked: whether the question or the
-    caller gives a mask. audit: errors, heads and the rest; None if the layer does not reproduce
-    recorded outputs."""
+    caller gives a mask. limit: the requirement for the outputs; audit: rank, saturation and
+    heads; both None if the layer does not reproduce recorded outputs."""
 
     question: LayerQuestion
     data: Dataset
     weights: StoredLayer
     attention: Attention
     masked: bool
+    limit: Limit | None = None
     audit: LayerAudit | None = None
 
     @property
@@ -109,22 +105,24 @@ def layer(
         return given_network(stored, examples, question, reading)
     attention = Attention.of(stored, examples, question.logit_unit, question.scale)
     reading = read_claim(stored, attention, recorded, masked)
-    audit, claims, file = None, unread(reading), dict[str, Any](uncertified=_NO_OUTPUTS)
+    audit, limit, claims = None, None, unread(reading)
+    file = dict[str, Any](uncertified=_NO_OUTPUTS)
     if not claims:
         bound = question.tolerance
         limit = default_limit(examples) if bound is None else at_most(Fraction(bound))
-        audit = audit_layer(attention, limit=limit, progress=progress)
-        error, memorizes = (audit[x] for x in (ids.LAYER_ERROR, ids.LAYER_MEMORIZES))
-        claims = [x for x in audit.claims if x is not memorizes]
-        claims.append(measured(error, memorizes, spread(examples)))
+        network = Network(tuple(stored.with_biases(attention.block)))
+        audit = audit_layer(attention, progress)
+        progress("layer: errors", 0, 1)
+        exact = exact_outputs(network, examples) if attention.short else None
+        outcome = limited(network, examples, limit, exact)
+        error, memorizes = outcome.claims
+        claims = [error, audit.rank, memorizes]
         if question.computed_in:
-            network = Network(tuple(stored.with_biases(attention.block)))
             claims[-1:-1] = computed_claims(network, examples, limit, question.computed_in)
-        if claims[-1].level.holds:
-            network = Network(tuple(stored.with_biases(attention.block)))
-            confirmed, file = _certified(audit, network, examples, question.line())
+        if memorizes.level.holds:
+            confirmed, file = _certified(attention, network, examples, outcome, question.line())
             on = tuple(claim.id for claim in confirmed)
-            claims[-1:] = [*confirmed, replace(claims[-1], rests_on=on)]
+            claims[-1:] = [*confirmed, replace(memorizes, rests_on=on)]
     return LayerAnswer(
         question=question,
         data=examples,
@@ -134,6 +132,7 @@ def layer(
         weights=stored,
         attention=attention,
         masked=masked,
+        limit=limit,
         audit=audit,
     )
 
@@ -169,22 +168,18 @@ def _examples(
     return visible_rows(examples, mask[: examples.T, : examples.n]), recorded, True
 
 
-# The certificate.
-
-
 def _certified(
-    audit: LayerAudit, network: Network, data: Dataset, command: str
+    attention: Attention, network: Network, data: Dataset, outcome: Concluded, command: str
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """Like `within.certified`, but without a certificate if the checker cannot judge it quickly."""
-    attention, error = audit.attention, audit[ids.LAYER_ERROR]
-    long = attention.exponents is not None and not attention.short
-    if long or products(network, data) > RECOMPUTED:
+    """As for other networks, but without a certificate if exact weights are too long for the
+    checker."""
+    if attention.exponents is not None and not attention.short:
         return [], {"uncertified": "the checker would take too long for it"}
     return certified(
         data,
         network,
-        exact=error.level is Level.PROVED,
-        bounds=bounds_to_certify(audit.limit, error, audit[ids.LAYER_MEMORIZES]),
+        exact=outcome.exact,
+        bounds=outcome.bounds,
         construction="given-layer",
         produced_by=produced_by(command, 0),
     )

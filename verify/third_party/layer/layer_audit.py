@@ -1,104 +1,117 @@
-"""A third-party layer, audited: how far it is from its labels, and how it compares with Theorem 1.
+"""A third-party layer, examined: its rank, its saturation, and the worth of each head.
 
-The questions asked of any weights, constructed or trained, rounded or not:
-
-    error       |A(E, e) - y| of each example, enclosed, or exact if all numbers are rational
     rank        whether Z has rank T: then the keys and queries memorize *every* labelling
                 (universally), and an error is due to the readout alone
-    saturation  the largest softmax weight of each head and example, enclosed
-    groups      which head carries which example (heads.py)
-    ablation    the error without each head, and the examples to which it gives most (heads.py)
-    Theorem 1   capacity, rank of M_h, the partition condition for these groups, and saturation of
-                the examples of earlier heads
+    saturation  the attention of each head and example outside its largest weight, enclosed
+    worth       the error of the layer without a head, enclosed: its contribution to the outputs,
+                Z_h V_h O_h with its value bias if there is one, is left out; nothing else changes
 
-A layer need not do what Theorem 1 does: that part only describes the layer.
+A layer does not say which examples a head is for. A head *gives most* to an example, as in the
+report of a fit (`newton/heads.py`, float64), if its contribution minus the average of that
+contribution over all examples is larger than any other head's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flint import arb, ctx
+import numpy as np
+from flint import arb, arb_mat, ctx
 
+from attncert.constructions.layer import Head
 from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.states import beside
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
-from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import widened
 from attncert.verify.features.attention import Attention
 from attncert.verify.limits.tightness.universal import bound_from_above
-from attncert.verify.outputs.error import SOURCE, Limit, default_limit, judged_errors, outward
-from attncert.verify.outputs.within import exact_outputs
+from attncert.verify.newton.heads import carried
+from attncert.verify.outputs.enclosure import decimal, row_bounds
+from attncert.verify.outputs.error import SOURCE, outward
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
-from attncert.verify.third_party.layer.heads import (
-    HeadView,
-    head_views,
-    peak,
-    theorem_claims,
-    worth_of_each,
-)
 
 BITS = 256  # precision of the balls for weights, features and singular values
+SATURATED = arb(1) / 2**10  # attention outside the largest weight of a saturated head
+
+
+@dataclass(frozen=True)
+class HeadView:
+    """rank: the exact rank of M_h. off_peak: for each example the attention outside the largest
+    weight, enclosed. without: two decimals that enclose the largest error of the layer without the
+    head. gives: the examples to which it gives most, each with its share of all contributions."""
+
+    rank: int
+    off_peak: tuple[arb, ...]
+    without: tuple[str, str]
+    gives: Mapping[int, float]
+
+    @property
+    def saturated(self) -> tuple[int, ...]:
+        """The examples with all but 2^-10 of the attention on one row: proved."""
+        return tuple(t for t, off in enumerate(self.off_peak) if off < SATURATED)
 
 
 @dataclass(frozen=True, repr=False)
 class LayerAudit:
-    """claims: error, memorization, rank, and the properties of Theorem 1 that the layer has.
-    off_peak: H×T, the softmax weight outside the largest one, enclosed."""
-
-    attention: Attention
-    limit: Limit
-    claims: tuple[Claim, ...]
+    rank: Claim
     sigma: SingularValue
     heads: tuple[HeadView, ...]
-    off_peak: tuple[tuple[arb, ...], ...]
-
-    def __getitem__(self, claim_id: ClaimId) -> Claim:
-        return next(claim for claim in self.claims if claim.id == claim_id)
-
-    @property
-    def errors(self) -> Sequence[Sequence[str]]:
-        """Two decimals for each example, which enclose its error."""
-        errors: Sequence[Sequence[str]] = self[ids.LAYER_ERROR].numbers["errors"]
-        return errors
 
 
-def audit_layer(
-    attention: Attention,
-    *,
-    limit: Limit | None = None,
-    progress: StageProgress = silent,
-) -> LayerAudit:
-    """The audit, with all parts above. limit: the largest error allowed; None for `default_limit`.
-    Raises InputError."""
-    limit = limit or default_limit(attention.data)
-    progress("layer: weights", 0, 5)
+def audit_layer(attention: Attention, progress: StageProgress = silent) -> LayerAudit:
+    """The audit, with all parts above. Arithmetic: balls; the rank modulo a prime if the logits are
+    integer multiples of ln 2."""
+    progress("layer: weights", 0, 2)
     with ctx.workprec(BITS):
         states = attention.states
         weights = attention.block.weights(states)
         features = attention.block.features(states, weights)
         sigma = smallest_singular_value(beside(features, BALLS), BITS)
-        peaks = [[peak(row) for row in head] for head in weights]
-        off_peak = tuple(tuple(off for _, off, _ in row) for row in peaks)
-        progress("layer: heads taken out", 1, 5)
-        worth = worth_of_each(attention, features)
-    progress("layer: errors", 2, 5)
-    network, data = attention.network, attention.data
-    exact = exact_outputs(network, data) if attention.short else None
-    error, memorizes = judged_errors(network, data, limit, exact)
-    progress("layer: rank", 3, 5)
-    rank = _rank_claim(attention, sigma)
-    progress("layer: heads", 4, 5)
-    heads = head_views(attention.layer, peaks, worth)
-    claims = (error, memorizes, rank, *theorem_claims(attention, heads))
-    return LayerAudit(attention, limit, claims, sigma, heads, off_peak)
+        off_peak = [tuple(map(_off_peak, head)) for head in weights]
+        progress("layer: heads taken out", 1, 2)
+        worth = _worth_of_each(attention, features)
+    heads = (
+        HeadView(_rank(head), off, without, gives)
+        for head, off, (without, gives) in zip(attention.layer.heads, off_peak, worth, strict=True)
+    )
+    return LayerAudit(_rank_claim(attention, sigma), sigma, tuple(heads))
 
 
-# Rank.
+def _off_peak(weights: Sequence[arb]) -> arb:
+    """The sum of all weights but the largest (by midpoint)."""
+    best = max(range(len(weights)), key=lambda i: weights[i].mid())
+    return sum((w for i, w in enumerate(weights) if i != best), arb(0))
+
+
+def _rank(head: Head) -> int:
+    """The exact rank of K Qᵀ: d_h if K and Q have independent columns."""
+    if head.key.rank() == head.query.rank() == head.width:
+        return head.width
+    return int((head.key * head.query.transpose()).rank())
+
+
+def _worth_of_each(
+    attention: Attention, features: Sequence[arb_mat]
+) -> list[tuple[tuple[str, str], dict[int, float]]]:
+    """`without` and `gives` of `HeadView` for each head; `gives` is empty if a number is beyond
+    float64. features: those of each head, at the working precision."""
+    parts = attention.block.contributions(features, attention.states)
+    first, *others = parts
+    gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
+    without, gives = [], [dict[int, float]() for _ in parts]
+    for part in parts:
+        bounds = row_bounds(gaps - part)
+        low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
+        without.append((decimal(low, up=False), decimal(high, up=True)))
+    floats = np.array([[[float(x.mid()) for x in row] for row in part.tolist()] for part in parts])
+    if np.isfinite(floats).all():
+        for t, (h, share) in enumerate(zip(*carried(floats.transpose(1, 0, 2)), strict=True)):
+            gives[h][t] = float(share)
+    return list(zip(without, gives, strict=True))
 
 
 def _rank_claim(attention: Attention, sigma: SingularValue) -> Claim:

@@ -26,12 +26,11 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.reports.answers import report
 from attncert.verify.claims.evidence import Level
 from attncert.verify.features.attention import Attention
-from attncert.verify.outputs.error import Limit, at_most, default_limit, share
+from attncert.verify.outputs.error import Limit, default_limit, share
 from attncert.verify.prove.prove import prove
 from attncert.verify.questions.layer import LayerQuestion
 from attncert.verify.questions.prove import Prove
 from attncert.verify.third_party.layer.layer import LayerAnswer, layer
-from attncert.verify.third_party.layer.layer_audit import LayerAudit, audit_layer
 from attncert.verify.third_party.layer.mask import causal_mask, visible_rows
 
 RNG = np.random.default_rng(5)
@@ -46,13 +45,12 @@ def gradient_descent(steps: int = 1500) -> Arrays:
     return trained(CONTEXTS, QUERIES, LABELS, heads=2, width=2, steps=steps)
 
 
-def audited(arrays: Arrays, data: Dataset = DATA, **options: Any) -> LayerAudit:
-    limit = options.pop("limit", None)
-    return audit_layer(Attention.of(of_arrays(arrays), data, **options), limit=limit)
-
-
-def answered(weights: StoredLayer, data: Dataset, **options: Any) -> LayerAnswer:
+def answered(weights: StoredLayer, data: Dataset = DATA, **options: Any) -> LayerAnswer:
     return layer(weights, data, LayerQuestion(**options))
+
+
+def audited(arrays: Arrays, data: Dataset = DATA, **options: Any) -> LayerAnswer:
+    return answered(of_arrays(arrays), data, **options)
 
 
 def page(answer: LayerAnswer) -> str:
@@ -64,43 +62,30 @@ def page(answer: LayerAnswer) -> str:
 
 def test_a_trained_layer_memorizes() -> None:
     """Errors, largest weights and the singular value are enclosed, and agree with float64."""
-    layer = gradient_descent()
-    found = audited(layer)
-    outputs, weights, features = forward(CONTEXTS, QUERIES, layer)
-    assert found["layer.memorizes"].level is Level.ENCLOSED
-    assert found["layer.rank"].level is Level.ENCLOSED
-    for t, (low, high) in enumerate(found.errors):
+    arrays = gradient_descent()
+    found = audited(arrays)
+    outputs, weights, features = forward(CONTEXTS, QUERIES, arrays)
+    assert found.trace["layer.memorizes"].level is Level.ENCLOSED
+    assert found.trace["layer.rank"].level is Level.ENCLOSED
+    for t, (low, high) in enumerate(found.trace["layer.error"].numbers["errors"]):
         error = abs(outputs[t] - LABELS[t]).max()
         assert float(low) - 1e-12 <= error <= float(high) + 1e-12
         assert float(high) < 1e-9, "trained to the end"
-    for h, head in enumerate(found.heads):
-        for t, (row, low, high) in enumerate(head.peaks):
-            assert row == weights[h, t].argmax()
-            assert float(low) - 1e-12 <= weights[h, t].max() <= float(high) + 1e-12
-            assert float(high) - float(low) < 1e-4
+    audit = found.audit
+    assert audit is not None
+    for h, head in enumerate(audit.heads):
+        for t, off in enumerate(head.off_peak):
+            assert abs(float(off.mid()) + weights[h, t].max() - 1) < 1e-12 > float(off.rad())
     Z = np.concatenate(list(features), axis=1)
     smallest = np.linalg.svd(Z, compute_uv=False)[-1]
-    assert found.sigma.lower <= smallest * (1 + 1e-9) and smallest <= found.sigma.upper * (1 + 1e-9)
-    assert sorted(t for head in found.heads for t in head.gives) == list(range(6))
-    sizes = found["theorem1.groups"].numbers["sizes"]
-    few = sizes[0] <= 2 and sizes[1] <= 1
-    assert found["theorem1.groups"].level is (Level.NUMERICAL if few else Level.REFUTED)
-    assert found["theorem1.capacity"].numbers == {
-        "T": 6, "H": 2, "r": 2, "carried by some head": 6
-    }  # fmt: skip
-    assert found["theorem1.capacity"].level is Level.REFUTED, "it does more than Theorem 1 promises"
-
-
-def test_a_layer_that_differs_from_theorem_1_is_not_refuted() -> None:
-    answer = answered(of_arrays(gradient_descent()), DATA)
-    compared = page(answer).split("compares with Theorem 1")[1]
-    assert answer.holds and "| no |" in compared and "refuted" not in compared
+    assert audit.sigma.lower <= smallest * (1 + 1e-9) and smallest <= audit.sigma.upper * (1 + 1e-9)
+    assert sorted(t for head in audit.heads for t in head.gives) == list(range(6))
 
 
 def test_half_trained_it_does_not() -> None:
     found = audited(gradient_descent(20))
-    assert found["layer.memorizes"].level is Level.REFUTED
-    witness = found["layer.memorizes"].witness
+    assert found.trace["layer.memorizes"].level is Level.REFUTED
+    witness = found.trace["layer.memorizes"].witness
     assert witness is not None
     outputs = forward(CONTEXTS, QUERIES, gradient_descent(20))[0]
     far = abs(outputs - LABELS.T)  # from each output to each label
@@ -108,7 +93,7 @@ def test_half_trained_it_does_not() -> None:
     margin = (others**2 - far.diagonal() ** 2) / 2
     low, high = map(float, witness["margin"])
     assert low - 1e-9 <= margin[witness["example"]] == margin.min() <= high + 1e-9 < 0
-    assert found["layer.rank"].level is Level.ENCLOSED, "the readout alone is to blame"
+    assert found.trace["layer.rank"].level is Level.ENCLOSED, "the readout alone is to blame"
 
 
 # Our own weights, exact and rounded.
@@ -124,12 +109,12 @@ def built(T: int = 13) -> tuple[Dataset, Layer]:
 
 def test_exact_weights_are_exact() -> None:
     data, layer = built()
-    found = audit_layer(Attention(data, layer, unit="ln2"), limit=at_most(Fraction(0)))
-    assert found["layer.memorizes"].level is Level.PROVED
-    assert found["layer.rank"].level is Level.PROVED
-    assert all(list(error) == ["0", "0"] for error in found.errors)
-    assert found["theorem1.capacity"].level.holds
-    for head in found.heads[1:]:
+    found = answered(StoredLayer(layer, "exact", unit="ln2"), data, tolerance=0)
+    assert found.trace["layer.memorizes"].level is Level.PROVED
+    assert found.trace["layer.rank"].level is Level.PROVED
+    assert all(list(error) == ["0", "0"] for error in found.trace["layer.error"].numbers["errors"])
+    assert found.audit is not None
+    for head in found.audit.heads[1:]:
         assert head.rank == 1
 
 
@@ -144,12 +129,12 @@ def test_at_which_precision_memorization_survives(
     data, layer = built()
     arrays = {key: value.astype(dtype) for key, value in layer.to_numpy().items()}
     found = audited(arrays, data)
-    assert found["layer.memorizes"].level is (Level.ENCLOSED if memorizes else Level.REFUTED)
-    assert found["layer.rank"].level is Level.ENCLOSED
-    low, high = (float(x) for x in found["layer.error"].numbers["error"])
+    assert found.trace["layer.memorizes"].level is (Level.ENCLOSED if memorizes else Level.REFUTED)
+    assert found.trace["layer.rank"].level is Level.ENCLOSED
+    low, high = (float(x) for x in found.trace["layer.error"].numbers["error"])
     assert 0 < low <= high < error
-    exactly = audited(arrays, data, limit=at_most(Fraction(0)))
-    assert exactly["layer.memorizes"].level is Level.REFUTED, "rounded weights are not exact"
+    exactly = audited(arrays, data, tolerance=0)
+    assert exactly.trace["layer.memorizes"].level is Level.REFUTED, "rounded weights are not exact"
 
 
 # Wrong weights.
@@ -164,7 +149,7 @@ def test_without_one_head_no_weights_have_the_rank() -> None:
         tuple(Head(h.key * fmpq(1, 3), h.query, h.value) for h in proof.layer.heads[:2]),
         fmpq_mat(proof.layer.output.tolist()[: 2 * data.m]),
     )
-    rank = audit_layer(Attention(data, rounded))["layer.rank"]
+    rank = answered(StoredLayer(rounded, "float64"), data).trace["layer.rank"]
     assert rank.level is Level.REFUTED and rank.witness and rank.witness["no weights exceed"] == 5
 
 
@@ -177,7 +162,7 @@ def test_full_rank_is_not_enough_for_values_narrower_than_the_labels() -> None:
     rank = answer.trace["layer.rank"]
     assert rank.level.holds and rank.statement.endswith("labelling with values of width 2.")
     assert "keys and queries with values of width 2 outputs" in page(answer)
-    assert "width" not in audited(gradient_descent(0))["layer.rank"].statement
+    assert "width" not in audited(gradient_descent(0)).trace["layer.rank"].statement
 
 
 def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
@@ -186,7 +171,7 @@ def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
     contexts = CONTEXTS.copy()
     contexts[3], queries = contexts[1][[2, 0, 1]], QUERIES.copy()
     queries[3] = queries[1]
-    claim = audited(gradient_descent(), Dataset.of(contexts, queries, LABELS))["layer.rank"]
+    claim = audited(gradient_descent(), Dataset.of(contexts, queries, LABELS)).trace["layer.rank"]
     assert claim.level is Level.REFUTED
     assert claim.witness is not None
     assert claim.witness["relation"] == {"indices": [1, 3], "coefficients": ["1", "-1"]}
@@ -197,8 +182,8 @@ def test_a_rank_that_nothing_decides_is_undecided() -> None:
     cannot show a deficit."""
     doubled = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
     found = audited(doubled)
-    assert found["layer.rank"].level is Level.UNDECIDED
-    assert found.sigma.lower == 0 and found.sigma.upper < 1e-9
+    assert found.trace["layer.rank"].level is Level.UNDECIDED
+    assert found.audit.sigma.lower == 0 and found.audit.sigma.upper < 1e-9
 
 
 # Conventions.
@@ -317,17 +302,15 @@ def test_half_way_between_two_labels_is_not_told_apart(unit: str) -> None:
     zero = [[0], [0]]
     arrays = {"query": zero, "key": zero, "value": [["1/2"], [0]], "output": [[1]]}
     stored = of_arrays(arrays)
-    attention = Attention(data, stored.layer, unit)
-    found = audit_layer(attention)
-    claim = found["layer.memorizes"]
-    assert claim.statement.endswith("than to any other.")
-    assert claim.level is Level.REFUTED and claim.witness is not None
     asked = answered(stored, data, logit_unit=unit)
+    claim = asked.trace["layer.memorizes"]
+    assert "than to any other" in claim.statement
+    assert claim.level is Level.REFUTED and claim.witness is not None
     assert asked.reason == (
         "not on 0, 1; the least margin is 0, of example 0; the largest error is 0.5, 50 % of the "
         "labels' spread"
     )
-    within = audit_layer(attention, limit=at_most(Fraction(1, 2)))["layer.memorizes"]
+    within = answered(stored, data, logit_unit=unit, tolerance="1/2").claim
     assert within.level.holds and "by at most 1/2" in within.statement
     above = replace(data, stated=Dataset.of([[1]], [[1], [1]], [0, "101/100"]).labels)
-    assert not audit_layer(Attention(above, stored.layer, unit))["layer.memorizes"].level.holds
+    assert not answered(stored, above, logit_unit=unit).holds
