@@ -15,8 +15,8 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.words import counted, sized
+from attncert.verify.depth.notions import CapacityAnswer, End, Notion
 from attncert.verify.limits.capacity.capacity import DataCapacity
-from attncert.verify.limits.capacity.notions import End, Notion
 
 NAMES = {
     About.UNIVERSAL: "all labels at once",
@@ -32,7 +32,7 @@ def page_parts(answer: DataCapacity) -> PageParts:
         "law": law,
         "promised": places(law.heads, min(answer.data.counts or (answer.data.n,))),
         "who": sized(law.heads, law.head_width, law.value_width),
-        "rows": [_row(answer, notion) for notion in answer.notions],
+        "rows": [row_of(answer, notion) for notion in answer.notions],
         "parts": _parts(answer),
         "tied": file_of(answer.certificates, About.THESE_LABELS),
     }
@@ -49,21 +49,24 @@ def exhibits(answer: DataCapacity) -> dict[str, Any]:
     law = answer.jacobian
     return {
         "heads": law.heads,
-        "notions": [
-            {
-                "notion": NAMES[notion.about],
-                "labels": {"at least": notion.least, "at most": notion.most, "of": law.rank.rows},
-                "heads": {
-                    "needed": notion.needed,
-                    "enough": notion.enough and notion.enough.number,
-                },
-                "certificate": file_of(answer.certificates, notion.about),
-            }
-            for notion in answer.notions
-        ],
+        "notions": exhibited(answer),
         "law": asdict(law.spans) | {"N": law.law},
         "bounds": [asdict(upper) for upper in law.uppers],
     }
+
+
+def exhibited(answer: CapacityAnswer) -> list[dict[str, Any]]:
+    """The table as data."""
+    labels = answer.data.T * answer.data.m
+    return [
+        {
+            "notion": NAMES[notion.about],
+            "labels": {"at least": notion.least, "at most": notion.most, "of": labels},
+            "heads": {"needed": notion.needed, "enough": notion.enough and notion.enough.number},
+            "certificate": file_of(answer.certificates, notion.about),
+        }
+        for notion in answer.notions
+    ]
 
 
 def file_of(certificates: Mapping[About, Certificate], about: About) -> str | None:
@@ -79,7 +82,7 @@ def further_files(certificates: Mapping[About, Certificate]) -> dict[str, bytes]
     return {str(file_of(certificates, about)): canonical_bytes(body) for about, body in others}
 
 
-def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
+def row_of(answer: CapacityAnswer, notion: Notion) -> dict[str, Any]:
     def cell(end: End) -> str:
         level = "" if end.claim is None else f", {answer.trace.standing(end.claim).value}"
         return f"{end.number:,}{level}"
@@ -97,11 +100,15 @@ def _row(answer: DataCapacity, notion: Notion) -> dict[str, Any]:
     }
 
 
+def ends_of(notion: Notion) -> str:
+    """The least and the largest number of label numbers served, in words."""
+    few, many = f"{notion.least:,}", f"{notion.most:,}"
+    return few if few == many else f"{few} to {many}"
+
+
 def _sentence(answer: DataCapacity, notion: Notion) -> str:
     law = answer.jacobian
-    ends = f"{notion.least:,}"
-    if notion.least < notion.most:
-        ends += f" to {notion.most:,}"
+    ends = ends_of(notion)
     who, labels = counted(law.heads, "head"), counted(law.rank.rows, "label number")
     line = f"{NAMES[notion.about].capitalize()}: {ends} of {labels} by {who}"
     if notion.needed is None:

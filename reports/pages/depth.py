@@ -6,18 +6,19 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from attncert.reports.pages.capacity import NAMES, file_of, further_files
+from attncert.reports.pages.capacity import NAMES, ends_of, exhibited, further_files, row_of
 from attncert.reports.report import PageParts
 from attncert.reports.words.claims import lines
 from attncert.reports.words.figure import Figure, style
 from attncert.verify.claims.words import counted
-from attncert.verify.depth.capacity import DepthCapacity, Row
+from attncert.verify.depth.capacity import DepthCapacity
+from attncert.verify.depth.notions import Notion
 
 
 def page_parts(answer: DepthCapacity) -> PageParts:
     context = {
         "who": answer.shape.words(),
-        "rows": [_row(answer, row) for row in answer.rows],
+        "rows": [row_of(answer, row) for row in answer.notions],
         "claims": lines(answer.trace),
     }
     return PageParts(
@@ -26,7 +27,7 @@ def page_parts(answer: DepthCapacity) -> PageParts:
         exhibits(answer),
         figures=lambda: {"depth": _figure(answer)},
         files=partial(further_files, answer.certificates),
-        more=(*(_sentence(answer, row) for row in answer.rows), _by_layers(answer)),
+        more=(*(_sentence(answer, row) for row in answer.notions), _by_layers(answer)),
     )
 
 
@@ -35,35 +36,15 @@ def exhibits(answer: DepthCapacity) -> dict[str, Any]:
     return {
         "architecture": asdict(answer.shape),
         "spans": asdict(answer.spans),
-        "notions": [
-            {
-                "notion": NAMES[row.about],
-                "labels": dict(zip(("at least", "at most"), row.serves, strict=True)),
-                "heads": dict(zip(("needed", "enough"), row.heads, strict=True)),
-                "certificate": file_of(answer.certificates, row.about),
-            }
-            for row in answer.rows
-        ],
+        "notions": exhibited(answer),
         "layers": {"needed": need, "enough": enough},
         "by layers": [asdict(depth) for depth in answer.depths],
     }
 
 
-def _row(answer: DepthCapacity, row: Row) -> dict[str, Any]:
-    needed, enough = row.heads
-    return {
-        "notion": NAMES[row.about],
-        "least": f"{row.serves[0]:,}",
-        "most": f"{row.serves[1]:,}",
-        "needed": "no number is enough" if needed is None else f"{needed:,}",
-        "enough": "not known" if enough is None else f"{enough:,}",
-        "file": file_of(answer.certificates, row.about),
-    }
-
-
-def _sentence(answer: DepthCapacity, row: Row) -> str:
-    (least, most), (needed, enough) = row.serves, row.heads
-    ends = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+def _sentence(answer: DepthCapacity, row: Notion) -> str:
+    needed, enough = row.needed, row.enough and row.enough.number
+    ends = ends_of(row)
     labels, layers = counted(answer.labels, "label number"), counted(answer.shape.layers, "layer")
     served = f"{NAMES[row.about].capitalize()}: {ends} of {labels}"
     if needed is None:

@@ -20,7 +20,7 @@ def test_capacity_of_two_layers(tmp_path: Path, shell: Shell) -> None:
     assert printed.out.startswith("Proved. The outputs on these examples")
     answer = json.loads((out / "answer.json").read_text())
     some = answer["exhibits"]["notions"][-1]
-    assert some["labels"] == {"at least": 30, "at most": 30}
+    assert some["labels"] == {"at least": 30, "at most": 30, "of": 30}
     files = sorted(path.name for path in out.glob("certificate*.json"))
     assert len(files) == 3
     for name in files:
@@ -34,7 +34,7 @@ def test_capacity_with_relu_units(tmp_path: Path, shell: Shell) -> None:
     assert shell.runs("capacity", *words, "--out", out).out.startswith("Proved. The outputs")
     answer = json.loads((out / "answer.json").read_text())
     assert answer["exhibits"]["architecture"]["feed_forward"] == 2
-    assert answer["exhibits"]["notions"][-1]["labels"] == {"at least": 60, "at most": 60}
+    assert answer["exhibits"]["notions"][-1]["labels"] == {"at least": 60, "at most": 60, "of": 60}
     assert "2 ReLU units" in (out / "report.md").read_text()
     for path in out.glob("certificate*.json"):
         assert shell.runs("check", path).out.startswith("holds: ")
@@ -53,7 +53,7 @@ def test_a_law_that_is_not_reached_is_undecided() -> None:
     data = random(T=30, n=2, d=3, seed=1, shared=True)
     answer = capacity(data, Capacity(layers=2, heads=1, feed_forward=2))
     assert isinstance(answer, DepthCapacity)
-    least, most = answer.rows[-1].serves
+    least, most = answer.notions[-1].least, answer.notions[-1].most
     assert least < most == answer.spans.bound(answer.shape)
     assert answer.standing.value == "undecided" and answer.exit_status == 3
 
@@ -62,7 +62,7 @@ def test_a_shared_context_reaches_its_own_bound() -> None:
     """Tokens are shared and the query is not one of them, so tokens never depend on the example."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)
     answer = capacity(data, Capacity(layers=2, heads=1))
-    assert answer.rows[-1].serves == (10, 10)
+    assert (answer.notions[-1].least, answer.notions[-1].most) == (10, 10)
     assert answer.standing.value == "argued" and answer.exit_status == 0
 
 
@@ -90,16 +90,16 @@ def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:
     """All vectors are 0, and so is every rank."""
     data = Dataset.of([[0, 0]], [[0, 0], [0, 0]], [1, 2])
     answer = capacity(data, Capacity(layers=2))
-    assert answer.rows[-1].serves[0] == 0
-    assert answer.rows[-1].heads == (None, None)
+    assert answer.notions[-1].least == 0
+    assert (answer.notions[-1].needed, answer.notions[-1].enough) == (None, None)
     answer.write(tmp_path / "report")
-    assert "no number is enough" in (tmp_path / "report" / "report.md").read_text()
+    assert "no number of heads" in (tmp_path / "report" / "report.md").read_text()
 
 
 def test_narrow_values_are_counted_for_some_labellings_alone() -> None:
     data = random(T=4, n=2, d=3, seed=1, m=3)
     answer = capacity(data, Capacity(layers=2, value_width=1))
-    assert [row.about.value for row in answer.rows] == ["some labellings"]
+    assert [row.about.value for row in answer.notions] == ["some labellings"]
 
 
 def test_fit_of_data_that_no_number_of_heads_serves(tmp_path: Path) -> None:

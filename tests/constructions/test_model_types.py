@@ -25,7 +25,7 @@ from attncert.constructions.weights.naming import NAMINGS, places
 from attncert.verify.claims.evidence import Level
 from attncert.verify.features.attention import Attention
 from attncert.verify.third_party.layer.mask import Recorded
-from attncert.verify.third_party.layer.reading import read_layer
+from attncert.verify.third_party.layer.reading import read_claim
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[torch]'")
 transformers = pytest.importorskip(
@@ -45,7 +45,7 @@ def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
     assert {weights.type for weights in layers[1:]} <= {name}
     for weights in layers:
         attention = Attention.of(weights, taken.data)
-        claim = read_layer(weights, attention, taken.data, Recorded(taken.outputs, taken.unit))
+        claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
         assert claim is not None and claim.level is Level.NUMERICAL, claim
     return max(difference(taken, weights) for weights in layers)
 
@@ -71,7 +71,7 @@ def test_rounding_is_not_taken_for_something_that_acts(
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
         attention = Attention.of(weights, taken.data)
-        claim = read_layer(weights, attention, taken.data, Recorded(taken.outputs, taken.unit))
+        claim = read_claim(weights, attention, Recorded(taken.outputs, taken.unit))
         assert claim is not None and claim.level is Level.NUMERICAL
         assert 2 * float(claim.numbers["largest difference"]) < float(claim.numbers["rounding"])
 

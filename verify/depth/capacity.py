@@ -8,7 +8,7 @@ skip connection; the last layer reads out at the query (docs/depth.md).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from typing import ClassVar
@@ -22,13 +22,13 @@ from attncert.constructions.progress import StageProgress, silent, timed
 from attncert.verify.certificates.certificate import Certificate, TooLarge, produced_by
 from attncert.verify.certificates.installed import versions
 from attncert.verify.claims import ids
-from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.claims.words import counted
 from attncert.verify.depth.certificate import rank_certificate
 from attncert.verify.depth.draw import draw_network, draw_zero
 from attncert.verify.depth.law import Architecture, DeepSpans
+from attncert.verify.depth.notions import CapacityAnswer, End, Notion, dimension
 from attncert.verify.depth.ranks import DeepRank, deep_rank
 from attncert.verify.provenance.after import behind
 from attncert.verify.provenance.conclusion import in_words_of
@@ -77,19 +77,6 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Row:
-    """Bounds for a notion of memorizing. serves: lower and upper bounds on the label numbers that H
-    heads in each layer memorize. heads: the heads in each layer that all labels need: a lower bound
-    (None: no number suffices) and a sufficient number (None: unknown).
-    """
-
-    about: About
-    claim: ids.ClaimId
-    serves: tuple[int, int]
-    heads: tuple[int | None, int | None]
-
-
-@dataclass(frozen=True)
 class Depth:
     """This number of layers: rank J is at most `bound` for all weights, and equals `rank` at
     some."""
@@ -101,21 +88,15 @@ class Depth:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DepthCapacity(Answer):
-    """The answer. rows: the notions, the strongest first. depths: results for 1, 2, … layers with
-    the same heads. spans: the dimensions of the data's spans. certificates: at most one for each
-    notion.
-    """
+class DepthCapacity(CapacityAnswer):
+    """depths: results for 1, 2, … layers of the same heads. spans: dimensions of the data's
+    spans."""
 
     report_page: ClassVar[str] = "depth"
 
-    question: Capacity
-    data: Dataset
     shape: Architecture
     spans: DeepSpans
-    rows: tuple[Row, ...]
     depths: tuple[Depth, ...]
-    certificates: Mapping[About, Certificate] = field(default_factory=dict)
 
     @property
     def labels(self) -> int:
@@ -130,13 +111,6 @@ class DepthCapacity(Answer):
         enough = (x.layers for x in self.depths if x.rank >= self.labels)
         return next(need, None), next(enough, None)
 
-    @property
-    def files(self) -> tuple[Certificate, ...]:
-        return tuple(self.certificates.values())
-
-    def contradicted(self, reason: str) -> DepthCapacity:
-        return replace(super().contradicted(reason), rows=(), certificates={})
-
 
 def depth_capacity(
     data: Dataset, question: Capacity, progress: StageProgress = silent
@@ -147,9 +121,8 @@ def depth_capacity(
 
     >>> from attncert.constructions.data.generators import random
     >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
-    >>> [(row.about.value, row.serves, row.heads) for row in answer.rows]
-    [('universal', (3, 3), (6, 6)), ('every labelling', (3, 18), (1, 5)), \
-('some labellings', (18, 18), (1, 1))]
+    >>> [(x.about.value, x.least, x.most, x.needed, x.enough.number) for x in answer.notions]
+    [('universal', 3, 3, 6, 6), ('every labelling', 3, 18, 1, 5), ('some labellings', 18, 18, 1, 1)]
     """
     if question.layers > MOST_LAYERS:
         reason = f"at most {MOST_LAYERS}, because no longer chain of primes is below 2^24"
@@ -163,12 +136,12 @@ def depth_capacity(
         depths = tuple(search.depths())
     with timed(seconds, "ranks by heads"):
         found = search.found()
-    rows = search.rows(found)
+    notions = search.notions(found)
     certificates, why = _certificates(data, found, question)
     return DepthCapacity(
         question=question,
         data=data,
-        trace=ProofTrace(in_words_of(data, search.claims(found, rows))),
+        trace=ProofTrace(in_words_of(data, search.claims(found, notions))),
         conclusion=ids.DEPTH_CAPACITY,
         certificate=next(iter(certificates.values()), None),
         uncertified=why,
@@ -176,7 +149,7 @@ def depth_capacity(
         versions=versions(place.versions),
         shape=search.shape,
         spans=search.spans,
-        rows=rows,
+        notions=notions,
         depths=depths,
         certificates=certificates,
     )
@@ -323,29 +296,25 @@ class _Search:
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),
         )
 
-    def rows(self, found: _Found) -> tuple[Row, ...]:
-        """One row for each notion. A lower bound for a stronger notion also holds for a weaker
-        notion."""
-        rows, least, enough = list[Row](), 0, None
+    def notions(self, found: _Found) -> tuple[Notion, ...]:
+        """Labels served in a stronger notion are served in a weaker one too."""
+        rows, least, enough = list[Notion](), 0, None
         for about, notion in _NOTIONS.items():
             if about in found.served:
                 times = self.data.m if about is About.UNIVERSAL else 1
                 least = max(least, found.served[about].rank.rank * times)
                 most = self._most(about, self.shape) * times
-                known = [x.shape.heads for a, x in found.enough.items() if a is about]
+                known = [End(x.shape.heads) for a, x in found.enough.items() if a is about]
                 enough = min([*known, *([] if enough is None else [enough])], default=None)
-                rows.append(Row(about, notion.claim, (least, most), (self._needed(about), enough)))
+                needed = self._needed(about)
+                rows.append(Notion(about, notion.claim, End(least), End(most), needed, enough))
         return tuple(rows)
 
-    def claims(self, found: _Found, rows: Sequence[Row]) -> tuple[Claim, ...]:
+    def claims(self, found: _Found, notions: Sequence[Notion]) -> tuple[Claim, ...]:
         shape, labels = self.shape, self.labels
-        least, most = rows[-1].serves
+        least, most = notions[-1].least, notions[-1].most
         who, rank = shape.words(), found.served[About.SOME_LABELLINGS].rank
         trivial = most == labels
-        decided = least == most
-        open_set = "an open set of labellings is output exactly, each by its own weights"
-        reach = open_set if least == labels else "almost no labelling is output by any weights"
-        outputs = f"The outputs on these examples, over all weights of {who},"
         bound = Claim(
             ids.DEPTH_BOUND,
             f"The Jacobian of the outputs with respect to all weights of {who} has rank at most "
@@ -363,24 +332,19 @@ class _Search:
             arithmetic=f"derivatives and rank mod {rank.primes[0]}, in a tower of primes",
             source=f"{_SOURCE}, section 2",
         )
-        conclusion = Claim(
+        conclusion = dimension(
             ids.DEPTH_CAPACITY,
-            f"{outputs} have dimension {least:,} of {labels:,}: {reach}."
-            if decided
-            else f"{outputs} have a known dimension.",
-            Level.PROVED if decided else Level.UNDECIDED,
-            numbers={"at least": least, "at most": most, "of": labels},
-            witness=None if decided else {
-                "reason": f"between {least:,} (certified) and {most:,} (no weights exceed it)"
-            },
-            rests_on=(ids.DEPTH_RANK, ids.DEPTH_BOUND),
-            source=f"{_SOURCE}, Theorem 1",
-        )  # fmt: skip
-        return (*map(partial(self._served, found), rows), bound, below, conclusion)
+            (ids.DEPTH_RANK, ids.DEPTH_BOUND),
+            who,
+            (least, most),
+            labels,
+            f"{_SOURCE}, Theorem 1",
+        )
+        return (*map(self._served, notions), bound, below, conclusion)
 
-    def _served(self, found: _Found, row: Row) -> Claim:
-        """The claim of a notion: all labels are memorized with the question's number of heads."""
-        all_labels, (least, most) = self.labels, row.serves
+    def _served(self, row: Notion) -> Claim:
+        """Whether all labels are served by the heads of the question."""
+        all_labels, least, most = self.labels, row.least, row.most
         level = Level.UNDECIDED
         if least >= all_labels:
             level = Level.PROVED

@@ -15,11 +15,14 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from flint import arb, arb_mat, ctx
+
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer, logit_ranges
 from attncert.constructions.network import blocks
-from attncert.constructions.network.arithmetic import BALLS
+from attncert.constructions.network.arithmetic import BALLS, factor
+from attncert.constructions.network.network import Network
 from attncert.constructions.network.positional import GeneralAttention
 from attncert.constructions.network.states import States
 from attncert.constructions.weights.stored import StoredLayer
@@ -78,9 +81,22 @@ class Attention:
         return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
 
     @property
+    def network(self) -> Network:
+        return Network((self.block,))
+
+    @property
+    def factor(self) -> arb:
+        """unit · scale, enclosed."""
+        return factor(self._unit) / arb(self._square).sqrt()
+
+    @property
     def states(self) -> States:
         """The data in balls, at the working precision of FLINT's context."""
         return States.of(self.data, BALLS)
+
+    def outputs(self) -> arb_mat:
+        """A(E, e) of all examples, T×m, enclosed."""
+        return self.network.enclosures(self.data, ctx.prec)
 
     # Exact values, if the logits are integer multiples of ln 2.
 

@@ -10,7 +10,7 @@ need, from both sides. The conclusion is about the last notion: the largest rank
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
@@ -20,13 +20,13 @@ from attncert.verify.certificates.certificate import Certificate, TooLarge, cert
 from attncert.verify.certificates.installed import versions
 from attncert.verify.checking.answers import answers
 from attncert.verify.claims import ids
-from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.depth.capacity import DepthCapacity, depth_capacity
+from attncert.verify.depth.notions import CapacityAnswer
 from attncert.verify.limits.capacity.claims import claims_of
 from attncert.verify.limits.capacity.jacobian import Jacobian, jacobian
-from attncert.verify.limits.capacity.notions import Notion, notions
+from attncert.verify.limits.capacity.notions import notions
 from attncert.verify.limits.capacity.universal import Universal, universal
 from attncert.verify.limits.labelling.labelled import (
     Labelling,
@@ -44,26 +44,12 @@ from attncert.verify.rank.engines.devices import choose_device
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DataCapacity(Answer):
-    """notions: the table, the strongest first. jacobian, universal, labelled: the sources of its
-    numbers. certificates: one for each notion; `certificate` is that of the strongest.
-    """
+class DataCapacity(CapacityAnswer):
+    """jacobian, universal, labelled: the sources of the numbers in the table."""
 
-    question: Capacity
-    data: Dataset
-    notions: tuple[Notion, ...]
     jacobian: Jacobian
     universal: Universal
     labelled: Labelling
-    certificates: Mapping[About, Certificate] = field(default_factory=dict)
-
-    @property
-    def files(self) -> tuple[Certificate, ...]:
-        return tuple(self.certificates.values())
-
-    def contradicted(self, reason: str) -> DataCapacity:
-        """The answer without its table, whose rows say what the certificates say."""
-        return replace(super().contradicted(reason), notions=(), certificates={})
 
 
 @answers(Capacity, data=Dataset)

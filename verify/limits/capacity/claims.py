@@ -13,8 +13,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted, sized
+from attncert.verify.depth.notions import Notion, dimension
 from attncert.verify.limits.capacity.jacobian import Jacobian
-from attncert.verify.limits.capacity.notions import Notion
 from attncert.verify.limits.capacity.universal import Universal
 from attncert.verify.limits.labelling.labelled import Labelling, Trial
 
@@ -39,40 +39,19 @@ def claims_of(
         *_bounds(law),
         _every(law, labelled, labelling),
         _some(law, some),
-        _conclusion(law),
+        dimension(
+            ids.LAW_CAPACITY,
+            (ids.LAW_RANK, ids.LAW_BOUND),
+            _sized(law),
+            (law.least, law.most),
+            law.rank.rows,
+            f"{_SOURCE}, Theorem 11",
+        ),
     )
 
 
 def _sized(law: Jacobian, times: int = 1) -> str:
     return sized(times * law.heads, law.head_width, law.value_width)
-
-
-def _conclusion(law: Jacobian) -> Claim:
-    """The largest rank of the Jacobian, if it is known from both sides."""
-    known, labels = law.decided, law.rank.rows
-    dimension = f"The outputs on these examples, over all weights of {_sized(law)},"
-    reached = (
-        "an open set of labellings is output exactly, each by its own weights"
-        if law.rank.full
-        else "almost no labelling is output by any weights"
-    )
-    statement = (
-        f"{dimension} have dimension {law.least:,} of {labels:,}: {reached}."
-        if known
-        else f"{dimension} have a known dimension."
-    )
-    witness = {
-        "reason": f"between {law.least:,} (certified) and {law.most:,} (no weights exceed it)"
-    }
-    return Claim(
-        ids.LAW_CAPACITY,
-        statement,
-        Level.PROVED if known else Level.UNDECIDED,
-        numbers={"at least": law.least, "at most": law.most, "of": law.rank.rows},
-        witness=None if known else witness,
-        rests_on=(ids.LAW_RANK, ids.LAW_BOUND),
-        source=f"{_SOURCE}, Theorem 11",
-    )
 
 
 def _bounds(law: Jacobian) -> Iterator[Claim]:

@@ -2,48 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import About
-from attncert.verify.claims.ids import ClaimId
+from attncert.verify.depth.notions import End, Notion
 from attncert.verify.limits.capacity.jacobian import Jacobian
 from attncert.verify.limits.capacity.universal import Universal
 from attncert.verify.limits.labelling.labelled import Labelling, Trial
-
-
-class End(NamedTuple):
-    """A number, and the claim that shows it; None for a trivial number."""
-
-    number: int
-    claim: ClaimId | None
-
-
-@dataclass(frozen=True)
-class Notion:
-    """The capacity of H heads: they serve from `below` to `above` of the T·m labels.
-
-    claim: whether they serve all. needed: the number of heads below which not all labels are
-    served; None if no number is enough. enough: a number of heads that serves all; None if not
-    known.
-    """
-
-    about: About
-    claim: ClaimId
-    below: End
-    above: End
-    needed: int | None
-    enough: End | None
-
-    @property
-    def least(self) -> int:
-        return self.below.number
-
-    @property
-    def most(self) -> int:
-        return self.above.number
 
 
 def notions(
@@ -52,7 +17,7 @@ def notions(
     """The strongest notion first: it implies the next ones."""
     m, needed, full = data.m, law.fewest, law.rank.full
     rank, bound = End(law.least, ids.LAW_RANK), End(law.most, ids.LAW_BOUND)
-    served, zero = End(at_once.least * m, at_once.below), End(0, None)
+    served, zero = End(at_once.least * m, at_once.below), End(0)
     if at_zero is not None:
         zero = End(at_zero.rank.rank, ids.LAW_ZERO)
     if labelled.heads is not None and labelled.heads <= law.heads:

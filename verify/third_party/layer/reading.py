@@ -2,19 +2,21 @@
 
 Names of arrays do not determine the scale, rotary positions or a bias of logits. The type of the
 model does (`constructions/weights/model_types.py`), and so do recorded outputs: the layer as read
-must reproduce these up to rounding.
+must reproduce these up to rounding. Rounding is measured on the same layer as the difference
+between NumPy in float32, with every step rounded as the recorded numbers are, and float64.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from attncert.constructions.arrays import FloatArray
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.network.arithmetic import Inexact
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights.stored import StoredLayer
@@ -39,19 +41,15 @@ _NOTHING = "no rotary or relative positions, no cap or clip, no added row"
 _SOURCE = "ours; docs/models-and-layers.md"
 
 
-def read_layer(
-    stored: StoredLayer,
-    attention: Attention,
-    data: Dataset,
-    recorded: Recorded | None,
-    masked: bool = False,
+def read_claim(
+    stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
-    """The claim that the audited layer is the stored one: shown by its outputs on the data, by its
-    type, or assumed. None for this project's format, which states it. Refuted if the layer as read
-    does not reproduce the recorded outputs.
+    """The claim that the audited layer is the stored one: shown by its outputs, by its type, or
+    assumed. None for this project's format, which states it. Refuted if the layer as read does not
+    reproduce the recorded outputs.
     """
     if recorded is not None:
-        return _reproduced(Network(tuple(stored.with_biases(attention.block))), data, recorded)
+        return _reproduced(stored, attention, recorded)
     if stored.format == "attncert":
         return None
     mask = "no other mask" if masked else "no mask"
@@ -70,9 +68,21 @@ def read_layer(
 
 def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
     """The same claim about a network of another library; None if its blocks were stated, not read
-    from a model."""
+    from a model. Rounding is what the model of `verify/outputs/rounding.py` allows, but at most a
+    fraction of the largest output: its bounds are wide for short formats."""
     if recorded is not None:
-        return _reproduced(network, data, recorded)
+        machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
+        try:
+            lost = max(float(x.rad()) for x in computed(network, data, machine).entries())
+            with ctx.workprec(_BITS):
+                gaps = network.enclosures(data, _BITS) - arb_mat(_exact(recorded.outputs))
+        except Inexact as reason:
+            statement = f"Whether the network gives the recorded outputs is not decided: {reason}."
+            reasons = {"reason": f"{reason}"}
+            return Claim(
+                ids.LAYER_READ, statement, Level.UNDECIDED, witness=reasons, source=_SOURCE
+            )
+        return _held(gaps, min(lost, _PART * float(np.abs(recorded.outputs).max())), recorded)
     if not network.type:
         return None
     return Claim(
@@ -84,24 +94,19 @@ def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> 
     )
 
 
-def _reproduced(network: Network, data: Dataset, recorded: Recorded) -> Claim:
-    """Rounding is what the model of `verify/outputs/rounding.py` allows, but at most a fraction of
-    the largest output: its bounds are wide for short formats."""
-    machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
-    theirs = arb_mat(ExactArray.of(recorded.outputs).matrix())
-    try:
-        lost = max(float(x.rad()) for x in computed(network, data, machine).entries())
-        with ctx.workprec(_BITS):
-            gaps = (network.enclosures(data, _BITS) - theirs).entries()
-    except Inexact as reason:
-        statement = f"Whether the layer gives the recorded outputs is not decided: {reason}."
-        witness = {"reason": f"{reason}"}
-        return Claim(ids.LAYER_READ, statement, Level.UNDECIDED, witness=witness, source=_SOURCE)
-    most = float(np.abs(recorded.outputs).max())
-    rounding = min(lost, _PART * most) + _TIMES * recorded.unit * most
-    largest = max((abs(x) for x in gaps), key=lambda x: x.mid())
-    difference = decimal(largest.upper(), up=True)
-    same = bool(largest <= arb(rounding))
+def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -> Claim:
+    with ctx.workprec(_BITS):
+        gaps = attention.outputs() - arb_mat(_offset_taken(stored, recorded.outputs))
+    return _held(gaps, _TIMES * _lost(attention, recorded.unit), recorded)
+
+
+def _held(gaps: arb_mat, lost: float, recorded: Recorded) -> Claim:
+    """gaps: outputs as read minus recorded ones. lost: by rounding, before the outputs."""
+    with ctx.workprec(_BITS):
+        largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
+        difference = decimal(largest.upper(), up=True)
+        rounding = lost + _TIMES * recorded.unit * float(np.abs(recorded.outputs).max())
+        same = bool(largest <= arb(rounding))
     numbers = {"largest difference": difference, "rounding": f"{rounding:.3g}"}
     outputs = f"the recorded outputs of {counted(len(recorded.outputs), 'example', 'all')}"
     if same:
@@ -117,3 +122,48 @@ def _reproduced(network: Network, data: Dataset, recorded: Recorded) -> Claim:
         ids.LAYER_READ, statement, level, numbers=numbers, witness=witness,
         arithmetic=f"ball arithmetic (Arb), {_BITS} bits, against floats", source=_SOURCE,
     )  # fmt: skip
+
+
+def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
+    """The outputs minus b_O: those of the layer without output bias."""
+    exact = _exact(outputs)
+    if stored.offset is None:
+        return exact
+    return exact - fmpq_mat(len(outputs), 1, [1] * len(outputs)) * stored.offset
+
+
+def _exact(outputs: FloatArray) -> fmpq_mat:
+    return fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in outputs.tolist()])
+
+
+def _lost(attention: Attention, unit: float) -> float:
+    """The largest difference of the outputs with roundoff from those in float64."""
+    with np.errstate(all="ignore"):
+        wide = _by_numpy(attention, np.float64, 0)
+        sums = (np.float32, np.float64)  # the second if the first overflows
+        lost = (float(np.abs(wide - _by_numpy(attention, kind, unit)).max()) for kind in sums)
+        return next(filter(math.isfinite, lost), 0.0)
+
+
+def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -> FloatArray:
+    """Outputs (T, m) in arithmetic of this kind, with each step rounded to the unit roundoff."""
+
+    def step(x: FloatArray) -> FloatArray:
+        if not unit:
+            return x
+        fraction, exponent = np.frexp(x)
+        return np.ldexp(np.round(fraction / kind(unit)) * kind(unit), exponent)
+
+    data = attention.data
+    factor = kind(float(attention.factor.mid()) / math.log(2))  # W_Q already contains ln 2
+    w = {name: x.astype(kind) for name, x in attention.layer.to_numpy().items()}
+    contexts, queries = (x.floats().astype(kind) for x in (data.contexts, data.queries))
+    tokens = contexts[:, None]  # (T or 1, 1, n, d)
+    q = step(queries[:, None, None] @ w["W_Q"] * factor).swapaxes(2, 3)  # (T, H, d_h, 1)
+    logits = step((step(tokens @ w["W_K"]) @ q)[..., 0])
+    if data.times is not None:
+        logits = np.where(data.times[:, None], logits, -np.inf)
+    weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+    weights = step(weights / weights.sum(axis=2, keepdims=True))
+    mixed = step(weights[:, :, None] @ step(tokens @ w["W_V"]))  # (T, H, 1, d_v)
+    return step(mixed.reshape(data.T, -1) @ w["W_O"])
