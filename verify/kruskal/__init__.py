@@ -1,1 +1,1 @@
-"""The Kruskal rank of vectors: bounds from both sides, and random subsets."""
+"""The Kruskal rank of vectors: bounds from both sides, and tests of random subsets."""

@@ -1,4 +1,4 @@
-"""Bounds on the Kruskal rank: an interval, and the proof of each end."""
+"""Bounds on the Kruskal rank: an interval, with a proof of each end."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from attncert.verify.rank.rational import Relation
 
 
 class Contradiction(ArithmeticError):
-    """Two bounds that cannot both be true: one of the proofs, or a record that it rests on, is
+    """Two bounds cannot both be true, so one of the proofs, or a record on which it rests, is
     wrong."""
 
 
 @dataclass(frozen=True, repr=False)
 class RankBound:
-    """One end of the interval, proved.
+    """A proved bound: one end of the interval.
 
-    end, value: "lower": every `value` of the vectors are independent; "upper": some `value` + 1
-        of them are dependent, or there are only `value` vectors.
-    method:     its name in reports, one or two words.
-    statement:  the proof, one sentence.
+    end, value: "lower": any `value` of the vectors are independent; "upper": some `value` + 1 of
+                the vectors are dependent, or there are only `value` vectors.
+    method:     the name of the method in reports, one or two words.
+    statement:  the proof in one sentence.
     level:      proved (exact), enclosed (balls), or assumed.
-    dependency: the witness of an upper bound, `value` + 1 vectors, if it has one.
-    numbers:    figures of the method, JSON-able.
-    assumed: the unverified records on which it rests, one sentence; "" if there are none.
+    dependency: the witness of an upper bound, if there is one: `value` + 1 dependent vectors.
+    numbers:    figures of the method that JSON can hold.
+    assumed: the unverified records on which the bound rests, in one sentence; "" if there are none.
     """
 
     end: Literal["lower", "upper"]
@@ -55,8 +55,8 @@ def witnessed(dependency: Relation, method: str, **numbers: Any) -> RankBound:
 class Interval:
     """lower.value <= Kruskal rank <= upper.value.
 
-    trail:   every bound that improved an end, in the order found.
-    stopped: why the search ended, one sentence ("" while it is running).
+    trail:   every bound that improved an end, in the order in which it was found.
+    stopped: why the search ended, in one sentence ("" while it is running).
     """
 
     lower: RankBound
@@ -87,7 +87,7 @@ class Interval:
         return self.lower.value == self.upper.value
 
     def answers(self, k: int) -> bool | None:
-        """Whether every set of k vectors is independent; None if that is not known."""
+        """Whether every set of k vectors is independent; None if this is not known."""
         if k <= self.lower.value:
             return True
         return False if k > self.upper.value else None
@@ -97,9 +97,8 @@ class Interval:
         return f"{self.lower.value} <= Kruskal rank <= {self.upper.value}   ({latest})"
 
     def tighten(self, bound: RankBound) -> Interval:
-        """The interval with this bound, if it improves an end.
-
-        Raises Contradiction if it contradicts the other end.
+        """The interval with this bound, if the bound improves an end. Raises Contradiction if it
+        contradicts the other end.
         """
         lower, upper = self.lower, self.upper
         if bound.end == "lower" and bound.value > lower.value:

@@ -1,7 +1,8 @@
-"""The work that a search may do, counted in advance, so that it ends at the same place everywhere.
+"""The work that a search may do. It is counted in advance, so that a search ends at the same place
+on every machine.
 
-Work is counted in *nominal seconds*, by the cost models of the methods, whose constants were
-measured on two cores of a server.
+Work is counted in *nominal seconds* by cost models of the methods. Their constants were measured on
+two cores of a server.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ CORES = 2
 
 
 class Budget:
-    """work: nominal seconds."""
+    """A budget of work. work: in nominal seconds."""
 
     def __init__(self, work: float = math.inf) -> None:
         self.work, self.charged = work, 0.0

@@ -1,5 +1,5 @@
-"""The claims of `attncert kruskal`: both ends of the interval, the conclusion, and the sample apart
-from them; and the certificate of a dependent set."""
+"""The claims of `attncert kruskal` (both ends of the interval, the conclusion and, separately, the
+sample), and the certificate of a dependent set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attncert.verify.rank.rational import Relation
 _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
-_MOST_MEMBERS = 8  # a sentence names at most this many members of a dependent set
+_MOST_MEMBERS = 8  # the most members of a dependent set that a sentence names
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # limits on the vectors in a certificate
 
 
@@ -30,7 +30,7 @@ def claims(
     interval: Interval,
     sampled: Samples | None,
 ) -> tuple[Claim, ...]:
-    """The conclusion is the last claim."""
+    """The claims; the last claim is the conclusion."""
     low, high = interval.lower, interval.upper
     ends = (
         _end(ids.KRUSKAL_LOWER, f"The Kruskal rank is at least {low.value}.", low),
@@ -44,7 +44,7 @@ def claims(
 
 
 def members(bound: RankBound) -> str:
-    """The dependent set that proves an upper end, as a clause; "" if there is none.
+    """A clause that names the dependent set that proves an upper end; "" if there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
     >>> from attncert.verify.rank.rational import Relation
@@ -127,8 +127,8 @@ def dependent_set(
 ) -> Certificate:
     """The certificate that some of the vectors are dependent.
 
-    It holds all of them, in their order, if that makes a file of moderate size; otherwise only
-    those of the dependent set. The vectors are the stored numbers, exactly; rational ones are
+    The file contains all vectors, in their order, if it is then of moderate size; otherwise only
+    the vectors of the dependent set. The numbers are exactly those stored; rational vectors are
     multiplied by their common denominator, which changes no relation. Raises TooLarge.
     """
     table, indices = vectors.array, dependency.indices

@@ -1,12 +1,12 @@
-"""The Kruskal rank from both sides, by methods from cheap to expensive.
+"""The Kruskal rank from both sides, by methods in the order of their cost.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
-budget only decides how close the ends come.
+budget determines only how close the ends are.
 
-`prove` asks whether every set of k queries is independent, within counted work. The
-work is nominal (`budget`), so that equal runs end alike on every machine. The cost of searching all
-sets is known in advance. If the work covers it, the question is answered; if not, a hundredth of
-the work goes to the methods that may answer it more cheaply.
+`prove` asks whether every set of k queries is independent, within a limit on the work. The work is
+nominal (`budget`), so that equal runs end alike on every machine. The cost of searching all sets is
+known in advance. If the limit covers this cost, the question is answered; if not, a hundredth of
+the work goes to methods that may answer it more cheaply.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from attncert.verify.sharding.engine import Cluster
 from attncert.verify.sharding.log import Log
 
 _SPARSE = 0.2  # the share of the budget for circuits of sparse vectors
-_MARGIN = 1.16  # searches for circuits end a little after their share; two digits round down
-_BY_LUCK = 0.01  # the share of the work for quicker methods, if it does not cover all sets
-_MOST = 10**7  # largest number of nominal seconds that a command line accepts
+_MARGIN = 1.16  # searches for circuits slightly exceed their share, and two digits round down
+_BY_LUCK = 0.01  # the share of the work for quicker methods, if the work does not cover all sets
+_MOST = 10**7  # the largest number of nominal seconds that a command line accepts
 
 
 def close(
@@ -46,10 +46,10 @@ def close(
 ) -> Interval:
     """The narrowest interval around the Kruskal rank within the question's work.
 
-    question: if it has k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
-        known. Its seed decides which sets are found, never whether a bound is true.
-    log, cluster: used by the searches of all sets of one size.
-    progress: called as progress(stage, done, of); shows each narrower interval as a line.
+    question: if it has a k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
+    known. Its seed determines which sets are found, but never whether a bound is true.
+    log, cluster: used by the searches of all sets of one size. progress: a callback progress(stage,
+    done, of), which shows a line for each narrower interval.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> interval = close(vectors, Kruskal())
@@ -73,7 +73,7 @@ def close(
 
 
 def _stopped(search: _Search, interval: Interval) -> str:
-    """Why the search ended, and what it would take to continue, in one or two sentences.
+    """One or two sentences that say why the search ended and which limit would continue it.
 
     >>> vectors = Vectors.of([[x**j for j in range(8)] for x in range(1, 301)])
     >>> print(close(vectors, Kruskal(work=2.0)).stopped)
@@ -98,14 +98,14 @@ A limit of 3 s should suffice.
 
 
 def known(k: int | None) -> str:
-    """The sentence for a search that answered the question."""
+    """The sentence if the search answered the question."""
     what = "The Kruskal rank" if k is None else f"Whether every set of {k} is independent"
     return f"{what} is known."
 
 
 @dataclass(frozen=True)
 class _Search:
-    """failed: sizes whose sets were searched without an answer."""
+    """A search. failed: sizes whose sets were searched without an answer."""
 
     vectors: Vectors
     question: Kruskal
@@ -116,14 +116,14 @@ class _Search:
     failed: set[int] = field(default_factory=set)
 
     def price(self, size: int) -> float:
-        """Nominal seconds for all sets of a size, even those in the log, so that equal runs end
+        """Nominal seconds for all sets of a size, including sets in the log, so that equal runs end
         alike."""
         return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
     def next_size(self, lower: int, upper: int) -> int | None:
-        """The size whose sets are searched next: the k of the question if the budget affords it,
-        else the smallest that is open. Six replaces five if it is affordable, since `middle` proves
-        it at a similar cost and assumes nothing about smaller sets."""
+        """The size whose sets are searched next: the k of the question if the budget allows it,
+        else the smallest open size. Six replaces five if the budget allows it, since `middle`
+        decides six at a similar cost and assumes nothing about smaller sets."""
         sizes = [lower + 1]
         if lower == 4 and upper > 5 and middle.worth_trying(6, self.vectors.N, self.vectors.d):
             sizes.insert(0, 6)
@@ -142,7 +142,8 @@ def settled(interval: Interval, k: int | None) -> bool:
 
 
 def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """More vectors than their rank are dependent; N vectors of rank N are independent."""
+    """Bounds by the rank r: any r + 1 vectors are dependent, and N vectors of rank N are
+    independent."""
     v = search.vectors
     modular = modular_rank(v.array)
     if modular.rank == v.N:
@@ -160,7 +161,7 @@ def _coherence(search: _Search, interval: Interval) -> Iterator[RankBound]:
     if price <= search.budget.remaining:
         search.budget.charge(price)
         bound = coherence.coherence_bound(search.vectors)
-        if bound is not None and bound.value > 2:  # otherwise all pairs prove the same, exactly
+        if bound is not None and bound.value > 2:  # otherwise all pairs prove it exactly
             yield bound
 
 
@@ -173,7 +174,7 @@ def _supports(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """One size after another, as long as the budget affords the next."""
+    """Bounds by one size after the other, as long as the budget allows the next size."""
     lower, upper = interval.lower.value, interval.upper.value
     while (size := search.next_size(lower, upper)) is not None:
         bound = decide_all(
@@ -212,11 +213,10 @@ METHODS: dict[str, Method] = {
 def decide_within(
     vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
-    """The bound that answers whether every k of the vectors are independent: a lower bound of k or
-    more, or an upper bound below k with its witness. None if this work does not settle it.
+    """The bound that decides whether any k of the vectors are independent: a lower bound of k or
+    more, or an upper bound below k with its witness. None if this work does not decide it.
 
-    work: nominal seconds, at least 0. Arithmetic and levels: those of the bound. k must be from 1
-    to min(N, d).
+    work: nominal seconds, at least 0. k: from 1 to min(N, d). The bound states its level.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> decide_within(vectors, 2, 1.0).value, decide_within(vectors, 3, 1.0).dependency.indices
@@ -235,11 +235,11 @@ def decide_within(
 
 
 def work_needed(vectors: Vectors, k: int) -> float:
-    """Nominal seconds that `close` needs to finish all sets of k, to two digits;
-    infinite if no command line takes that many.
+    """The nominal seconds, to two digits, that `close` needs to finish all sets of k; infinite if
+    the command line does not accept the number.
 
-    The search of sparse vectors takes its share first; coherence and all smaller sizes take at most
-    their estimated cost.
+    The search for sparse vectors first takes its share; coherence and all smaller sizes take at
+    most their estimated cost.
 
     >>> queries = Vectors.of([[1, t, t**2, t**3] for t in range(60)])
     >>> work_needed(queries, 4)

@@ -1,9 +1,9 @@
 """`attncert kruskal` as a function of vectors and a question.
 
-The answer keeps two things apart: the interval around the Kruskal rank, *proved* at both ends, and
-random subsets, which are tested exactly. These are *sampled*: they do not bound the rank unless one
-of them is dependent. Once the search settles the question, subsets are drawn only if their number
-is given.
+The answer has two separate parts: the interval around the Kruskal rank, *proved* at both ends, and
+random subsets, which are tested exactly. The subsets are *sampled*: they do not bound the rank
+unless one of them is dependent. If the search answers the question, subsets are drawn only if their
+number is given.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _SUBSETS = 1000
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
-    """interval: proved. sampled: random subsets; None if none were drawn.
-    certificate: holds the dependent set that proves the upper end."""
+    """interval: proved. sampled: random subsets; None if none were drawn. certificate: shows the
+    dependent set that proves the upper end."""
 
     question: Kruskal
     data: Vectors
@@ -52,15 +52,16 @@ class KruskalRank(Answer):
 def kruskal(
     vectors: Any, question: Kruskal | None = None, progress: StageProgress = silent
 ) -> KruskalRank:
-    """The Kruskal rank of some vectors, from both sides; with k, whether every k are independent.
+    """The Kruskal rank of vectors, from both sides, or, if k is given, whether any k are
+    independent.
 
-    vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` takes: nested
-    lists, a NumPy array, a data set (its queries). The conclusion is proved (exact, modulo primes
-    or over ℚ), or enclosed (coherence); it is assumed if records of a log or of Dask workers
-    replace a search. If k is not given, it always holds. Random subsets give separate claims, which
-    are sampled. Source: docs/commands.md. Raises InputError, for instance for a log, or workers,
-    that contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says what the log
-    keeps.
+    vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` accepts: nested
+    lists, a NumPy array, or a data set (for its queries). The conclusion is proved (exactly, modulo
+    primes or over ℚ) or enclosed (coherence); it is assumed if records of a log or of Dask workers
+    replace a search. If k is not given, the conclusion always holds. Random subsets lead to
+    separate claims, which are sampled. Source: docs/commands.md. Raises InputError, for example if
+    a log or workers contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says
+    what the log contains.
 
     >>> from attncert import Kruskal, kruskal
     >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]
@@ -102,8 +103,8 @@ def kruskal(
 
 @contextmanager
 def _searching(log: Log | None, cluster: Cluster | None) -> Iterator[None]:
-    """Report Ctrl-C with the contents of the log, and a contradiction as false records of a log or
-    of workers."""
+    """A context manager for the search. It reports Ctrl-C with the contents of the log, and a
+    contradiction as false records of a log or of workers."""
     try:
         yield
     except KeyboardInterrupt:
@@ -124,8 +125,8 @@ def _sampled(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
-    """Random subsets of k vectors, or as many as the upper end allows; a dependent set among them
-    narrows the interval, and may answer the question."""
+    """Random subsets of k vectors, or of at most the size that the upper end allows. A dependent
+    set among them narrows the interval and may answer the question."""
     k, count = question.k, _SUBSETS if question.subsets is None else question.subsets
     size = k or interval.upper.value
     if not size or not count or (settled(interval, k) and question.subsets is None):
@@ -143,7 +144,7 @@ def _sampled(
 def certified(
     vectors: Vectors, dependency: Relation | None, question: Kruskal | Assume
 ) -> tuple[Mapping[str, Any] | None, str]:
-    """The certificate of a dependent set, or None and why there is none."""
+    """The certificate of a dependent set, or None with the reason."""
     if dependency is None:
         return None, "no set is shown to be dependent"
     try:

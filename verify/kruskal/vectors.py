@@ -1,8 +1,8 @@
-"""Vectors in Q^d, exactly as they are stored.
+"""Vectors in Q^d with exactly the stored numbers.
 
-A float32 or float64 in an array counts as the dyadic rational that it stores, and a decimal in a
-text as the written number (0.1 is 1/10), so nothing is rounded. The methods read `array` (fast,
-modulo primes) and `rows` (exact, FLINT).
+A float32 or float64 in an array is the dyadic rational that it stores, and a decimal in a text is
+the written number (0.1 is 1/10), so nothing is rounded. Methods use `array` (fast, modulo primes)
+and `rows` (exact, FLINT).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Vectors:
     name: used in folder names after `foreign.safe_name`.
     array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
         It is read-only.
-    denominator: common to rational vectors; `array` holds their numerators.
+    denominator: the common denominator of rational vectors; `array` holds their numerators.
 
     >>> v = Vectors.of([[0.5, 1.0], [1.0, 3.0]])
     >>> v.N, v.d, v.rows([1])
@@ -67,7 +67,7 @@ nan
     @classmethod
     def of(cls, values: Any, name: str = "vectors") -> Vectors:
         """Vectors from nested lists, a NumPy array or an ExactArray (see
-        `verify.rank.residues.as_table`); the queries of a data set."""
+        `verify.rank.residues.as_table`), or the queries of a data set."""
         if isinstance(values, Vectors):
             return values
         if isinstance(values, Dataset):
@@ -98,21 +98,21 @@ nan
         return digest.hexdigest()
 
     def rows(self, indices: Sequence[int]) -> fmpz_mat:
-        """Some of the vectors, times one common positive factor that makes them integers; cheap if
-        there are few."""
+        """Some of the vectors, multiplied by a common positive factor that makes them integers.
+        This is cheap if there are few."""
         return integer_matrix(self.array[list(indices)])
 
     def relation(self, indices: Iterable[int]) -> Relation | None:
-        """A circuit among these vectors, given by distinct indices; None if they are independent.
-        Exact.
+        """A circuit among these vectors, which are given by distinct indices; None if they are
+        independent. Exact.
 
         A circuit is a dependent set whose proper subsets are all independent. It need not be the
-        smallest: see `verify.rank.rational.find_relation`.
+        smallest circuit: see `verify.rank.rational.find_relation`.
         """
         return find_relation(self.array, sorted(int(i) for i in indices))
 
     def take(self, indices: Sequence[int] | IntArray | int) -> Vectors:
-        """Some of the vectors, in this order; an integer is the number of first vectors to take."""
+        """Some of the vectors, in this order. An integer k selects the first k vectors."""
         if not isinstance(indices, int):
             return replace(self, array=self.array[np.asarray(indices, dtype=np.intp)])
         if not 1 <= indices <= self.N:
@@ -121,12 +121,12 @@ nan
 
 
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
-    """Vectors from a file, or the queries of bundled data.
+    """The vectors of a file, or the queries of bundled data.
 
-    .npz: the array "vectors", else "queries", else the only one; booleans are 0 and 1.
-    JSON: {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
-    integers, decimals, or "p/q". .npy: the vectors as a matrix. .csv: one vector in each line. "-"
-    is standard input. Raises InputError for unusable input.
+    .npz: the array "vectors", else "queries", else the only array; booleans are 0 and 1. JSON:
+    {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
+    integers, decimals, or "p/q". .npy: the vectors as a matrix. .csv: one vector per line. "-"
+    means standard input. Raises InputError for unusable input.
 
     >>> v = load_vectors("digits")
     >>> v.N, v.d, v.array.dtype

@@ -1,1 +1,1 @@
-"""Methods that raise the lower end of the interval or lower the upper end, one per file."""
+"""Methods that raise the lower end of the interval or lower its upper end, one per file."""

@@ -1,22 +1,22 @@
 """Small dependent sets by information-set decoding (Prange; Lee-Brickell; Stern).
 
-Take a random basis B among the vectors and write every other vector in it. A relation that uses j
-of the others is then a combination of j rows of coefficients; its set has j + w vectors, w the
-number of nonzero coordinates of that combination. So a small dependent set D with only j members
-outside B shows as a *sparse* combination of j rows:
+Choose a random basis B among the vectors and express every other vector in it. A relation that
+involves j of the others corresponds to a combination of j rows of coefficients. It involves j + w
+vectors if w coordinates of the combination are nonzero. So a small dependent set with only j
+members outside B shows up as a *sparse* combination of j rows:
 
-- j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of that vector;
-- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. They are not tried one by one: a
-  combination with few nonzero entries nearly always vanishes on a random window of j + 2
-  coordinates, and rows that are dependent on a window are found by quotient and hash
-  (`quotient_compiled`, in j random combinations of its coordinates), Stern's collisions: in linear
-  time for j = 2, in quadratic time for j = 3.
+- j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of its vector;
+- j = 2, 3 (Lee-Brickell): j rows that cancel almost everywhere. Sets of rows are not tried one by
+  one: a combination with few nonzero entries nearly always vanishes on a random window of j + 2
+  coordinates. Rows that are dependent on a window are found as Stern's collisions, by quotient and
+  hash (`quotient_compiled`, in j random combinations of the window's coordinates), in linear time
+  for j = 2 and in quadratic time for j = 3.
 
-Let N vectors have rank r. A basis leaves at most j members of a given set of s outside with
-probability P(Binomial(s, 1 - r/N) <= j), roughly: 0.62 for s = 5, j = 3, N = 2,000, r = 768,
-whereas a random subset of 197 contains the set with probability 10^-5. The search runs modulo a
-small prime; a dependent set is then proved exactly and shrunk to a circuit. A search that finds
-none proves nothing.
+Let N vectors have rank r. At most j members of a given set of s vectors are outside the basis with
+probability about P(Binomial(s, 1 - r/N) <= j). This is 0.62 for s = 5, j = 3, N = 2,000 and r =
+768, whereas a random subset of 197 vectors contains the set with probability 10^-5. The search
+works modulo a small prime. A dependent set that it finds is then proved exactly and reduced to a
+circuit. A search that finds no set proves nothing.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from attncert.verify.rank.residues import residues
 from attncert.verify.sharding.threads import parallel_map
 
 _DEEPEST = 4
-_CHECK = 2  # coordinates of a window beyond j: by chance 1 in p^3 sets of j is dependent there
-_POINT, _FLOP = 9e-9, 4e-11  # seconds, one thread
-_CHANCE = 0.01  # candidates by chance that pass to the exact check, per basis
+_CHECK = 2  # extra coordinates of a window; 1 in p^3 sets of j rows is dependent on it by chance
+_POINT, _FLOP = 9e-9, 4e-11  # seconds on one thread
+_CHANCE = 0.01  # chance candidates per basis that are checked exactly
 
 
 def small_circuits(
@@ -54,12 +54,12 @@ def small_circuits(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Iterator[RankBound]:
-    """Bounds by circuits of fewer than `below` vectors, each smaller than the one before; their
-    numbers are the basis that showed the circuit, counted from 1, and j.
+    """Bounds by circuits of fewer than `below` vectors, each smaller than the previous circuit.
+    Their numbers are the number of the basis that led to the circuit, counted from 1, and j.
 
     below: usually the size of the smallest known dependent set. The search ends when the budget is
-    used, or once it would have missed a circuit of `below` - 1 vectors with probability 10^-9.
-    Equal budgets and seeds give equal bounds. Exact: each relation is proved.
+    used up, or once the probability of missing a circuit of `below` - 1 vectors is 10^-9. Equal
+    budgets and seeds give equal bounds. Exact: each relation is proved.
     """
     (p,) = safe_primes_below(1 << 17, 1)
     table = residues(vectors.array, p)
@@ -89,7 +89,7 @@ def nominal_seconds(N: int, d: int, depth: int) -> float:
 
 
 def depth_for(N: int, r: int) -> int:
-    """The largest j whose search costs about as much as a basis, or less.
+    """The largest j for which the search costs at most about as much as the basis.
 
     >>> depth_for(2000, 768), depth_for(1782, 16), depth_for(800, 768)
     (3, 2, 4)
@@ -103,8 +103,8 @@ def depth_for(N: int, r: int) -> int:
 def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
     """The probability that all but at most `depth` members of a circuit are in a random basis.
 
-    size: the size of the circuit. It is computed from the hypergeometric distribution, as if every
-    r-set were a basis; a basis does not contain a whole circuit.
+    size: the size of the circuit. The distribution is hypergeometric, as if every r-set were a
+    basis, except that a basis never contains a whole circuit.
 
     >>> [round(meeting_probability(5, 2000, 768, depth), 3) for depth in (1, 2, 3)]
     [0.067, 0.282, 0.627]
@@ -120,8 +120,8 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
 
 
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:
-    """The number of bases that miss a circuit of `size` with probability 10^-9; None if it is too
-    large to count."""
+    """The number of bases that all miss a circuit of `size` with probability 10^-9; None if it is
+    too large."""
     met = min(meeting_probability(size, N, r, depth), 0.9)
     return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
 
@@ -130,7 +130,7 @@ Candidate = tuple[int, int, list[int]]
 
 
 def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) -> list[Candidate]:
-    """The smallest sets that one basis shows: (size, j, members), sorted by size."""
+    """The smallest sets found by one basis, as (size, j, members), sorted by size."""
     rng = np.random.default_rng([seed, number])
     order = rng.permutation(len(table))
     pivots, rows = cpu.echelon(np.ascontiguousarray(table[order].T), p)
@@ -147,8 +147,8 @@ def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) ->
 
 
 def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> Candidate:
-    """The smallest fundamental circuit; j = 1. A few zeros in a long row happen by chance
-    and do not count."""
+    """The smallest fundamental circuit (j = 1). A few zeros in a long row occur by chance and do
+    not count."""
     r, K = coefficients.shape
     weights = np.count_nonzero(coefficients, axis=0)
     best = int(np.argmin(weights))
@@ -168,9 +168,8 @@ def _combinations(
     j: int,
     rng: np.random.Generator,
 ) -> list[Candidate]:
-    """Sets of j others whose coefficients are dependent on a window, with their support in B.
-
-    Sparse data may have more such sets than the buffer holds; the rest are dropped.
+    """Sets of j other vectors whose coefficients are dependent on a window, with their support in
+    B. Sparse data may have more such sets than the buffer can hold; the rest is dropped.
     """
     r, K = coefficients.shape
     window = rng.choice(r, min(r, j + _CHECK), replace=False)
@@ -192,6 +191,6 @@ def _combinations(
 
 
 def _null_combination(rows: IntArray, p: int) -> IntArray:
-    """x != 0 with x @ rows = 0 modulo p, for j dependent rows."""
+    """Some x != 0 with x @ rows = 0 modulo p, for j dependent rows."""
     basis, nullity = nmod_mat(*rows.T.shape, rows.T.ravel().tolist(), p).nullspace()
     return np.array([int(basis[i, nullity - 1]) for i in range(len(rows))], dtype=np.int64)

@@ -1,13 +1,15 @@
 """A compiled test of many sets of six vectors for dependence modulo 8191.
 
-Laplace's expansion of the determinant in six coordinates: the sum over the 20 ways to choose three
-of the coordinates of a minor of the first three vectors times the complementary minor of the other
-three. It has no division and no branch, so a block of sets is computed side by side.
+The determinant in six coordinates is computed by Laplace's expansion: for each of the 20 ways to
+choose three coordinates, a minor of the first three vectors is multiplied by the complementary
+minor of the other three, and the products are added. There is no division and no branch, so a block
+of sets is computed in parallel.
 
-Every number is an integer in a float64. Residues are taken to the nearest multiple of r = 8191:
-they are at most 4096, minors of two at most 2^25, minors of three less than 2^39, and the sum of 20
-products less than 2^29. All are far below 2^53, so x - r rint(x / r) is exact; x / r is off by less
-than 2^-20, so the result is 0 if and only if r divides x.
+Every number is an integer in a float64. A residue modulo r = 8191 is the difference from the
+nearest multiple of r, so it is at most 4096 in size; minors of two vectors are at most 2^25, minors
+of three less than 2^39, and the sum of 20 products of residues less than 2^29. All are far below
+2^53, so x - r rint(x / r) is exact; x / r is off by less than 2^-20, so the result is 0 if and only
+if r divides x.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def singular(sets, coordinates):  # type: ignore[no-untyped-def]
                     x += (b * f - c * e) * rows[2, i, t]
                     threes[side, which, t] = x - R * np.rint(x * over)
         total[:] = 0
-        for which in range(20):  # the complement of the first choice is the last
+        for which in range(20):  # the complement of the first choice is the last choice
             i, j, m = _CHOICES[which]
             sign = 1.0 - 2.0 * ((i + j + m) % 2)
             for t in range(BLOCK):

@@ -1,22 +1,22 @@
-"""Is every set of k vectors independent? Decided by looking at all of them, in O(N^(k-1)).
+"""Decides whether every set of k vectors is independent, by a search of all sets in O(N^(k-1)).
 
-**Quotient and hash.** Vectors a < b < ... < y, z are dependent exactly if, modulo the span of
-a, b, ... (k - 2 of them), y and z are parallel. In coordinates: clear a pivot coordinate of a in
-all later vectors and drop it, do the same with b, and so on; what is left of k coordinates is a
-plane, where equal directions y/x are found by hashing. So C(N, k-2) planes of on average
-C(N, k-1)/C(N, k-2) points decide C(N, k) sets.
+**Quotient and hash.** Vectors a < b < ... < y, z are dependent exactly if y and z are parallel
+modulo the span of the first k - 2 vectors a, b, .... In coordinates: clear a pivot coordinate of a
+in all later vectors and drop this coordinate, do the same with b, and so on. Of k coordinates, two
+remain, a plane, in which equal directions y/x are found by hashing. So C(N, k-2) planes with C(N,
+k-1)/C(N, k-2) points on average decide C(N, k) sets.
 
-**Modulo p, in k coordinates.** Sets that are dependent over Q are dependent modulo p, and stay so
-in fewer coordinates (a random projection of the table). Hence "no dependent k-set modulo p" proves
-that all k-sets are independent over Q. About one in p of all sets is dependent by chance; such a
-set is tested modulo another prime q, in more coordinates, and if it is dependent there too it is
-tested exactly: it is a witness or a false alarm, never a guess.
+**Modulo p, in k coordinates.** Sets that are dependent over Q are also dependent modulo p, and
+remain so in fewer coordinates (after a random projection of the table). Hence "no dependent k-set
+modulo p" proves that all k-sets are independent over Q. About one in p of all sets is dependent by
+chance. Such a set is tested modulo another prime q, in more coordinates. If it is also dependent
+modulo q, it is tested exactly, and is either a witness or a false alarm.
 
-The cost is known in advance (`nominal_seconds`). For k = 5 and 6 among many vectors, meeting in the
+The cost is known in advance (`nominal_seconds`). For k = 5 and 6 and many vectors, meeting in the
 middle is quicker (`middle`).
 
-Either way the sets are searched in independent *pieces*: the sets with a given smallest index, or
-the slices of `middle`. So any machine may search any of them, in any order.
+In both cases, the search is divided into independent *pieces*: the sets with a given smallest
+index, or the slices of `middle`. Any machine may search any pieces, in any order.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.sharding.threads import parallel_map
 
-_EXTRA = 4  # coordinates beyond k that tell chance from dependence
-_POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds, one thread: a vector hashed, a plane, an alarm
+_EXTRA = 4  # extra coordinates beyond k, which tell chance from dependence
+_POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds per hashed vector, plane and alarm
 _START = 5e-5  # seconds for each first vector
-_SLICES = 8  # slices of the middle in one task of a thread
+_SLICES = 8  # slices of `middle` in one task of a thread
 
 Look: TypeAlias = Callable[[tuple[int, int]], Findings]
 """The search of the pieces start .. stop - 1."""
 
 
 def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
-    """Estimated cost of deciding k among N vectors (cost model, on the high side; infinite
-    beyond the range of floats).
+    """The estimated cost of deciding k among N vectors, by a cost model that errs on the high side;
+    infinite beyond the range of floats.
 
     >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
     [0.1, 5.7]
@@ -71,7 +71,7 @@ def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
 
 
 def _subsets(N: int, k: int) -> float:
-    """C(N, k), infinite above the largest float."""
+    """C(N, k); infinite if it exceeds the largest float."""
     try:
         return float(math.comb(N, k))
     except OverflowError:
@@ -79,7 +79,7 @@ def _subsets(N: int, k: int) -> float:
 
 
 def pieces(N: int, d: int, k: int) -> int:
-    """The number of pieces in the search of all sets of k, k >= 2.
+    """The number of pieces in the search of all sets of k >= 2 vectors.
 
     >>> pieces(1782, 16, 4), pieces(1782, 16, 6)
     (1779, 19532)
@@ -90,9 +90,9 @@ def pieces(N: int, d: int, k: int) -> int:
 
 
 def prepared(vectors: Vectors, k: int, seed: int = 0) -> Look:
-    """The search of all sets of k, 2 <= k <= min(N, d).
+    """The prepared search of all sets of k vectors, 2 <= k <= min(N, d).
 
-    seed: the projection's seed; it affects the number of alarms, never the answer.
+    seed: the seed of the projection; it affects the number of alarms, but never the answer.
     """
     if middle.worth_trying(k, vectors.N, vectors.d):
         return middle.Middle(vectors, k, seed).look
@@ -119,8 +119,8 @@ def part(
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Findings:
-    """The findings of the pieces start .. stop - 1 together, up to the first witness or the first
-    piece that is not settled. threads: all cores unless given."""
+    """The combined findings of the pieces start .. stop - 1, up to the first witness or the first
+    piece that is not settled. threads: by default, all cores."""
     total = Findings(True, None, 0, 0)
     ranges = [(first, min(first + step, stop)) for first in range(start, stop, step)]
     for done, findings in enumerate(parallel_map(look, ranges, threads)):
@@ -135,8 +135,8 @@ def part(
 def decide(
     vectors: Vectors, k: int, *, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
-    """A bound that says whether every k of the vectors are independent, 1 <= k <= min(N, d); None
-    if too many sets are dependent modulo the primes to decide them.
+    """The bound that decides whether any k of the vectors are independent, 1 <= k <= min(N, d);
+    None if too many sets are dependent modulo the primes.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
     >>> decide(vectors, 2).value, decide(vectors, 3).dependency.indices

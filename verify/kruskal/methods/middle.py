@@ -1,29 +1,32 @@
-"""Is every set of five or six vectors independent? Meeting in the middle modulo 5 (ours).
+"""Decides whether every set of five or six vectors is independent, by meeting in the middle modulo
+5 (ours).
 
-Over Q the coefficients of a relation cannot be tried one by one; modulo 5 they can. Let k = 6 (or
-5) vectors of Z^d be dependent, each primitive (without a common factor). Their relation in integers
-without a common factor is nonzero modulo 5: its coefficients are nonzero there on a set S of s
-vectors, and s >= 2, as none is 0 modulo 5. So for the indices of S, increasing, some sum
+The coefficients of a relation cannot be tried one by one over Q, but they can modulo 5. Let k = 6
+(or 5) vectors of Z^d be dependent, each primitive (without a common factor). Their relation, in
+integers without a common factor, is nonzero modulo 5. Let S be the set of s vectors whose
+coefficients are nonzero modulo 5. Then s >= 2, since no vector is 0 modulo 5. So for the indices of
+S, in increasing order, some sum
 
     u = c_1 x_a + c_2 x_b + c_3 x_c = -(c_4 x_d + c_5 x_e + c_6 x_f)        in F_5^16
 
 over the lower half of S (three of six, five or four indices; two of three; one of two) equals such
-a sum over the upper half, with all coefficients from 1 to 4. Hence to list the equal sums of at
-most three scaled vectors is to list every such S; there is no other assumption.
+a sum over the upper half, with all coefficients from 1 to 4. Hence a list of all equal sums of at
+most three scaled vectors contains every such S; nothing else is assumed.
 
-- s = k: S is tested modulo larger primes, and exactly if it is dependent there.
-- s < k: every set of k that contains S is tested, by the quotient by the span of S.
+- s = k: S is tested modulo larger primes and, if it is dependent modulo them, exactly.
+- s < k: every set of k that contains S is tested, in the quotient by the span of S.
 
-**Slices.** The sums are divided by their first seven coordinates into 5^7 slices, which are
-searched one after the other, in 64 C(N, 3) / 5^7 words of memory each. A relation may be multiplied
-by 1, 2, 3 or 4, which moves u between four slices (slice 0 is fixed), so one of each four suffices,
-1 + (5^7 - 1) / 4 = 19,532 *representatives*. In total that is 16 C(N, 3) sums, against C(N, k - 1)
-points of `exhaustive.py`. A slice depends on the vectors and the seed alone, so slices are shards.
+**Slices.** The first seven coordinates divide the sums into 5^7 slices, which are searched one
+after the other, with 64 C(N, 3) / 5^7 words of memory each. Multiplying a relation by 1, 2, 3 or 4
+moves u between four slices (slice 0 is fixed), so one of these four suffices: there are 1 + (5^7 -
+1) / 4 = 19,532 *representatives*. In total these are 16 C(N, 3) sums, compared with C(N, k - 1)
+points in `exhaustive.py`. A slice depends only on the vectors and the seed, so slices can be
+shards.
 
-**Cost.** Sums of random vectors agree by chance: 4^(k-1) C(N, k) / 5^16 sets of k are tested.
-For N = 1,782 and k = 6 there are 3·10^8 of them (7·10^8 for the digits); beyond some thousand
-vectors they are most of the cost. For seven vectors, sums of four would be compared with sums of
-three: 64 C(N, 4) look-ups.
+**Cost.** Sums of random vectors agree by chance, so 4^(k-1) C(N, k) / 5^16 sets of k are tested.
+For N = 1,782 and k = 6 these are 3·10^8 sets (7·10^8 for the digits); for several thousand vectors
+they dominate the cost. For seven vectors, sums of four would have to be compared with sums of
+three, by 64 C(N, 4) look-ups.
 """
 
 from __future__ import annotations
@@ -54,21 +57,21 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
-_FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
+_FROM = {5: 400, 6: 150}  # with at least this number of vectors, this is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
-_LISTED = 1 << 14  # small sets in one call
-_SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds of one thread
+_LISTED = 1 << 14  # the most small sets in one call
+_SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds on one thread
 _PARTNER, _START = 2e-7, 2.0
 
 
 def worth_trying(k: int, N: int, rank: int) -> bool:
-    """Whether this method decides sets of k, and is quicker than quotients."""
+    """Whether this method can decide sets of k and is quicker than quotients."""
     return k in _FROM and _FROM[k] <= N <= MOST and rank >= 12
 
 
 def seconds(k: int, N: int, threads: int = 2) -> float:
-    """Estimated cost (cost model, for free cores and random vectors, on the high side).
+    """The estimated cost for free cores and random vectors; the cost model errs on the high side.
 
     >>> 60 < seconds(5, 1782) < 200, 200 < seconds(6, 1782) < 800
     (True, True)
@@ -80,16 +83,17 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
 
 
 def primes_of(N: int) -> tuple[int, int]:
-    """The primes: every set that is called independent is so modulo one of them, or over Q."""
+    """The primes used. Every set that is called independent is independent modulo one of them, or
+    over Q."""
     return 5, search_primes(N)[0]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The result of some pieces of a search. settled: whether every dependent set of k in them was
-    decided; False if there were more sets than fit the list. relation: a witness, or None.
-    alarms: sets dependent modulo the first prime, tested modulo larger ones.
-    false_alarms: sets that are dependent modulo those as well, but not over Q."""
+    """The result of some pieces of a search. settled: whether every dependent set of k in them
+    was decided; False if the list was too short. relation: a witness, or None.
+    alarms: sets dependent modulo the first prime, which are tested modulo larger primes.
+    false_alarms: sets that are dependent modulo these primes as well, but not over Q."""
 
     settled: bool
     relation: Relation | None
@@ -98,7 +102,8 @@ class Findings:
 
 
 def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Relation | None, int]:
-    """The relation of the first dependent one of these sets, and the number of sets before it."""
+    """The relation of the first dependent set among these sets, and the number of sets before
+    it."""
     independent = 0
     for members in sets:
         relation = vectors.relation(members)
@@ -109,8 +114,9 @@ def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Rel
 
 
 class Middle:
-    """The search among these vectors (2 <= N <= MOST); `look` takes slices in any order, on any
-    thread. seed: the seed of the mixing; it affects the number of alarms, never the answer."""
+    """The search among these vectors (2 <= N <= MOST). `look` may be called for slices in any
+    order, on any thread. seed: the seed of the mixing; it affects the number of alarms, but never
+    the answer."""
 
     def __init__(self, vectors: Vectors, k: int, seed: int = 0) -> None:
         self._vectors, self._k = vectors, k
@@ -130,10 +136,10 @@ class Middle:
         self._pairs = pairs_by_slice(self._scaled)
 
     def look(self, slices: tuple[int, int]) -> Findings:
-        """The findings in the slices of the representatives start .. stop - 1."""
+        """The findings for the representatives start .. stop - 1."""
         start, stop = slices
         if not self._scaled.all():
-            return Findings(False, None, 0, 0)  # a vector that the mixing sends to 0
+            return Findings(False, None, 0, 0)  # the mixing maps a vector to 0
         hits = np.zeros((HITS, self._k), dtype=np.int64)
         small = np.full((_LISTED, self._k), -1, dtype=np.int64)
         counts = equal_sums(
@@ -154,13 +160,13 @@ class Middle:
         return Findings(settled, relation, alarms, false)
 
     def _extensions(self, members: tuple[int, ...]) -> Iterator[list[int]]:
-        """Sets of k that contain these members and are dependent modulo q, by the quotient by the
-        members' span; at most HITS of them.
+        """At most HITS sets of k that contain these members and are dependent modulo q, found in
+        the quotient by the span of the members.
         """
         table, q, size = self._wide, self._q, self._k - len(members)
         for i in members:
             pivots = np.flatnonzero(table[i])
-            if not len(pivots):  # dependent modulo q: every set that contains them is
+            if not len(pivots):  # dependent modulo q, so every set that contains them is
                 rest = (c for c in itertools.combinations(range(len(table)), size)
                         if not set(c) & set(members))  # fmt: skip
                 yield from ([*members, *c] for c in itertools.islice(rest, HITS))
@@ -183,9 +189,11 @@ class Middle:
 
 
 def _words(vectors: Vectors, seed: int) -> WordArray:
-    """(N, 4) words: each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3, 4.
+    """The words (N, 4): each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3 and
+    4.
 
-    Vectors of at most 16 coordinates are mixed by an invertible matrix, which keeps all relations.
+    Vectors of at most 16 coordinates are mixed by an invertible matrix, which preserves all
+    relations.
     """
     rng = np.random.default_rng([seed, 5])
     rows = np.array([_primitive_mod_five(vectors, i) for i in range(vectors.N)])

@@ -1,9 +1,10 @@
 """Compiled search of `middle.py`: equal sums of at most three scaled vectors of F_5^16.
 
-A vector of F_5^16 is one 64-bit word, a nibble (0 to 4) for each coordinate: nibblewise sums are at
-most 8 and are reduced without a carry. The seven lowest nibbles are its *slice*, one of 5^7; the
-other nine its *key*, one of 5^9: the address in a table, so that nothing is hashed. Inside a slice
-the seven nibbles are known, and their bits hold the indices of the vectors in a sum instead.
+A vector of F_5^16 is one 64-bit word with a nibble (0 to 4) for each coordinate. Sums of nibbles
+are at most 8 and are reduced without a carry. The seven lowest nibbles are the *slice* of the
+vector, one of 5^7. The other nine are its *key*, one of 5^9, which serves as the address in a
+table, so that nothing is hashed. Within a slice the seven nibbles are known, so their bits store
+the indices of the vectors in a sum instead.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from numba import njit
 from attncert.verify.kruskal.methods.determinants import BLOCK, singular
 from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependent, note
 
-MOST = 4095  # vectors: an index takes 12 bits, and the last index means none
+MOST = 4095  # the most vectors: an index has 12 bits, and the last index means none
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
 """The number of slices up to a factor of F_5; the first is 0."""
 
 _SLICES, _PARTS = 5**7, 25
-_ROOM = 1 << 27  # sums in one slice, of 20 bytes each
+_ROOM = 1 << 27  # the most sums in one slice, of 20 bytes each
 _QUEUE = 8 * BLOCK
-_STEPS = 1 << 28  # limit in the chains of one slice; random sums stay far below it
-_SPANS = 1 << 30  # limit on vectors compared with sets of k - 1, in one call
+_STEPS = 1 << 28  # a limit on the chains of one slice; random sums stay far below it
+_SPANS = 1 << 30  # a limit on vectors compared with sets of k - 1 in one call
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)
@@ -38,13 +39,14 @@ _NO_THIRD, _NO_SECOND = np.uint64(0xFFF000000), np.uint64(0xFFFFFF000)
 
 @_inlined
 def _reduced(t):  # type: ignore[no-untyped-def]
-    """Nibbles of at most 8 modulo 5: adding 3 sets the top bit of those that are 5 or more."""
+    """Nibbles of at most 8 reduced modulo 5. Adding 3 sets the top bit of each nibble that is 5 or
+    more."""
     return t - _5 * (((t + _THREES) & _EIGHTS) >> _3)
 
 
 @_inlined
 def _dense(x):  # type: ignore[no-untyped-def]
-    """The number whose base-5 digits, lowest first, are these nibbles, at most eight."""
+    """The number whose base-5 digits, lowest first, are these nibbles; there are at most eight."""
     x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
     x = (x & _BYTES) + _25 * ((x >> _8) & _BYTES)
     return (x & _FIELD) + _625 * (x >> _16)
@@ -52,7 +54,8 @@ def _dense(x):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _address(x):  # type: ignore[no-untyped-def]
-    """The key of a word, in its highest 28 bits: the last seven digits, then two in 5 bits."""
+    """The word with its key in the highest 28 bits: the last seven digits, then two digits in 5
+    bits."""
     x = x >> _28
     x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
     place = ((x >> _8) & _BYTE) + _25 * ((x >> _16) & _BYTE)
@@ -62,7 +65,7 @@ def _address(x):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _largest(sum_):  # type: ignore[no-untyped-def]
-    """The largest index in a sum."""
+    """The largest index of a vector in a sum."""
     third, second = (sum_ >> _24) & _INDEX, (sum_ >> _12) & _INDEX
     if third != _INDEX:
         return third
@@ -71,7 +74,7 @@ def _largest(sum_):  # type: ignore[no-untyped-def]
 
 @_compiled
 def representative(number):  # type: ignore[no-untyped-def]
-    """The slice, as seven nibbles: 0, then those whose highest nonzero nibble is 1."""
+    """A representative slice, as seven nibbles: 0, or a slice whose highest nonzero nibble is 1."""
     if number == 0:
         return np.uint64(0)
     rest, digits, count = number - 1, 0, 1
@@ -86,10 +89,10 @@ def representative(number):  # type: ignore[no-untyped-def]
 
 @_compiled
 def pairs_by_slice(scaled):  # type: ignore[no-untyped-def]
-    """All sums of two scaled vectors a < b by slice and, in each, by b.
+    """All sums of two scaled vectors a < b, sorted by slice and then by b.
 
-    scaled: (N, 4) words, each vector times 1, 2, 3, 4; N <= MOST.
-    Returns (keys in the upper 36 bits, b and a in 12 lower bits each; (5^7 + 1,) offsets).
+    scaled: (N, 4) words, each vector times 1, 2, 3 and 4; N <= MOST. Returns words, with the key in
+    the upper 36 bits and then b and a in 12 bits each, and the offsets (5^7 + 1,) of the slices.
     """
     N = len(scaled)
     offsets, words = np.zeros(_SLICES + 1, np.int64), np.empty(8 * N * (N - 1), np.uint64)
@@ -115,8 +118,8 @@ def pairs_by_slice(scaled):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def]
-    """The range of pairs a < b < c that make a sum in the slice, for each scaled vector c; returns
-    their number."""
+    """For each scaled vector c, the range of pairs a < b < c whose sum with c is in the slice.
+    Returns the number of these pairs."""
     words, offsets = pairs
     count = 0
     for c in range(len(scaled)):
@@ -137,13 +140,14 @@ def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def
 
 @_compiled
 def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignore[no-untyped-def]
-    """The vectors in the span of these k - 1, modulo q: sums[c] = 0 for them, and maybe others.
+    """Sets sums[c] = 0 for every vector c in the span of these k - 1 vectors modulo q, and possibly
+    for others.
 
-    square: (k, N). They are found by the vector orthogonal to the span; False if the span is
-    smaller.
+    square: (k, N). It uses a vector orthogonal to the span; returns False if the dimension of the
+    span is smaller than k - 1.
     """
     over_q, half, N = 1.0 / q, 0.5 / q, square.shape[1]
-    pivots = np.empty(k, np.int64)  # the pivot of each row, and last the column without one
+    pivots = np.empty(k, np.int64)  # the pivot of each row, and finally the column without a pivot
     free = k * (k - 1) // 2
     for r in range(k - 1):
         for j in range(k):
@@ -177,7 +181,7 @@ def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignor
 
 @_compiled
 def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: ignore[no-untyped-def]
-    """Take a set that two equal sums show to be dependent modulo 5; test it modulo q, or list
+    """Process a set that two equal sums show to be dependent modulo 5: test it modulo q, or list
     it."""
     _, square, wide, inverses, q = checks
     members, size = np.empty(6, np.int64), 0
@@ -211,8 +215,8 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
 def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-def]
     """The sums of one, two and three scaled vectors in the slice, in this order, and their number.
 
-    Each is one word: the last part of the key (12 bits), its first (10), three indices (12 each,
-    an absent one is MOST). The sums of three come in the order of their largest index.
+    Each sum is one word: the last part of the key (12 bits), its first part (10 bits), and three
+    indices (12 bits each; MOST if absent). Sums of three are in the order of their largest index.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0
@@ -238,8 +242,8 @@ def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-de
 
 @_compiled
 def _by_part(sums, n, out, bounds):  # type: ignore[no-untyped-def]
-    """Sort the sums by the first part of their keys, stably; bounds: (26,), where each part
-    begins."""
+    """Sort the sums by the first part of their keys; the sort is stable. bounds: (26,), the
+    positions at which the parts begin."""
     bounds[:] = 0
     for t in range(np.uint64(n)):
         bounds[((sums[t] >> _36) & _PART) + _1] += 1
@@ -256,19 +260,20 @@ def _by_part(sums, n, out, bounds):  # type: ignore[no-untyped-def]
 def equal_sums(  # type: ignore[no-untyped-def]
     start, stop, k, scaled, pairs, checks, hits, small
 ):
-    """Sets of 2 to k vectors (k = 5 or 6) with a relation modulo 5, all its coefficients nonzero,
-    that is seen in the slices of the representatives start .. stop - 1.
+    """Sets of 2 to k vectors (k = 5 or 6) that have a relation modulo 5 with nonzero coefficients,
+    found in the slices of the representatives start .. stop - 1.
 
-    checks: coordinates (N, 6) of `determinants.singular`, (k, N) and (N, w) modulo q, inverses, q.
-    Sets of k, and sets of k - 1 with each other vector, are tested modulo q: `hits` (h, k) holds
-    the dependent ones. `small` (m, k), filled with -1, holds the sets of 2 to k - 2, and those of
-    k - 1 that are dependent in k coordinates. Returns the numbers of hits and of small sets (those
-    that do not fit are not written), and of the sets of k and of k - 1 tested. If the number of
-    hits is -1, more sums are equal than can be tested, and nothing is claimed.
+    checks: coordinates (N, 6) for `determinants.singular`, coordinates (k, N) and (N, w) modulo q,
+    inverses, and q. Sets of k, and sets of k - 1 together with each other vector, are tested modulo
+    q; the dependent sets are written to `hits` (h, k). `small` (m, k), initially -1, receives the
+    sets of 2 to k - 2, and sets of k - 1 that are dependent in k coordinates. Returns the numbers
+    of hits and of small sets (sets that do not fit are not written), and of the tested sets of k
+    and of k - 1. If the number of hits is -1, more sums are equal than can be tested, and nothing
+    is claimed.
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
-    heads = np.empty(5**7, np.uint32)  # the last sum of each key in its part, from 1; 0: none
+    heads = np.empty(5**7, np.uint32)  # the last sum with each key in its part, from 1; 0: none
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
     following = np.empty(1, np.uint32)

@@ -1,13 +1,13 @@
-"""Compiled search of `exhaustive.py`: dependent k-sets modulo a small prime, by quotients; and
+"""Compiled search of `exhaustive.py` for dependent k-sets modulo a small prime, by quotients, with
 its primes, inverses and coordinates.
 
-All entries are integers 0 <= x < p held as float64, coordinates along the first axis so that the
-inner loops run over contiguous vectors. If p < 2^18, a product is below 2^36, and
+All entries are integers 0 <= x < p stored as float64. Coordinates are along the first axis, so that
+the inner loops run over contiguous vectors. If p < 2^18, a product is below 2^36, and
 
     x - p * floor(x / p + 1/(2p))   with |x| <= 2^37
 
-is exactly the residue in [0, p): x/p is at least 1/p away from the next integer above unless it is
-one, and the computed quotient is off by less than 2^37/p * 2^-51 < 1/(4p).
+is exactly the residue in [0, p): x/p is an integer or at least 1/p below the next integer, and the
+computed quotient is off by less than 2^37/p * 2^-51 < 1/(4p).
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ _inlined = njit(nogil=True, forceinline=True)
 
 @lru_cache(maxsize=16)
 def search_primes(N: int) -> tuple[int, int]:
-    """Two primes, small enough for tables that stay in the cache, large enough for few alarms."""
+    """Two primes that are small enough for tables to stay in the cache and large enough for few
+    alarms."""
     p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2)
     return p, q
 
 
 @lru_cache(maxsize=16)
 def inverses(p: int) -> ResidueArray:
-    """1/x modulo p at place x, 0 at 0; float32 holds integers below 2^24."""
+    """A table with 1/x modulo p at x, and 0 at 0. float32 is exact for integers below 2^24."""
     table = np.zeros(p, dtype=np.float32)
     table[1] = 1
     for x in range(2, p):
@@ -47,7 +48,8 @@ def inverses(p: int) -> ResidueArray:
 
 
 def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatArray:
-    """(N, width) residues in [0, p): a random projection; mixed even if d <= width."""
+    """A random projection of the vectors, as residues (N, width) in [0, p). They are mixed even if
+    d <= width."""
     rng = np.random.default_rng([seed, p])
     table = residues(vectors.array, p)
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
@@ -61,7 +63,8 @@ def _residue(x, p, over_p, half):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _quotient(table, i, out, m, inverses, p):  # type: ignore[no-untyped-def]
-    """Coordinates of the vectors after i modulo vector i: m out of m + 1; False if vector i is 0.
+    """The vectors after i modulo vector i, in m of their m + 1 coordinates. Returns False if vector
+    i is 0.
 
     table: (m + 1, N), out: (m, N); only columns after i are read and written.
     """
@@ -112,8 +115,8 @@ def dependent(wide, members, k, work, inverses, p):  # type: ignore[no-untyped-d
 
 @_compiled
 def note(rows, count, members, size):  # type: ignore[no-untyped-def]
-    """rows[count] = members[:size] if there is room, entry by entry, since an assignment of rows
-    takes far longer to compile. Returns count + 1."""
+    """Set rows[count] = members[:size] if there is room. Entries are copied one by one, since
+    assigning a row takes far longer to compile. Returns count + 1."""
     if count < len(rows):
         for i in range(size):
             rows[count, i] = members[i]
@@ -122,7 +125,7 @@ def note(rows, count, members, size):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
-    """Directions in the plane, for the vectors from `start` on: y/x, or p if x = 0, or p + 1 for
+    """The directions in the plane of the vectors from `start` on: y/x, or p if x = 0, or p + 1 for
     the zero vector."""
     over_p, half = 1.0 / p, 0.5 / p
     for c in range(np.uint64(start), np.uint64(table.shape[1])):
@@ -135,19 +138,20 @@ def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
 
 @_compiled
 def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: ignore[no-untyped-def]
-    """Dependent k-sets modulo p and q with smallest index in start .. stop - 1 (k = 2: any).
+    """Search k-sets with the smallest index in start .. stop - 1 (any index if k = 2) that are
+    dependent modulo p and q.
 
-    table: (k, N) coordinates modulo p; wide: (N, w) coordinates of the same vectors modulo another
-    prime q, or more of them modulo the same, to tell chance from dependence. modulo_p, modulo_q:
-    the inverses of all residues, and the prime. hits: (HITS, k), output. Every k-set that is
-    dependent in all coordinates is reported, unless the number of hits is negative or HITS.
-    Returns (number of hits, sets tested in `wide`). If the number is HITS, there may be more. If it
-    is -1, some k - 2 or fewer vectors are dependent in the k coordinates, and nothing is claimed.
+    table: (k, N) coordinates modulo p. wide: (N, w) coordinates of the same vectors modulo another
+    prime q, or more coordinates modulo p, to tell chance from dependence. modulo_p, modulo_q: the
+    inverses of all residues, and the prime. hits: (HITS, k), output. Every k-set that is dependent
+    in all coordinates is reported, unless the number of hits is negative or HITS. Returns (number
+    of hits, sets tested in `wide`). If the number is HITS, there may be more hits. If it is -1,
+    some k - 2 or fewer vectors are dependent in the k coordinates, and nothing is claimed.
     """
     inverses, p = modulo_p
     wide_inverses, q = modulo_q
     N = table.shape[1]
-    levels = k - 2  # vectors whose quotient is taken
+    levels = k - 2  # how many vectors are divided out
     stack = np.empty((max(levels, 1), k, N))
     chosen, cursor = np.zeros(k, np.int64), np.zeros(k + 1, np.int64)
     keys, previous = np.zeros(N, np.int32), np.empty(N, np.int64)
@@ -182,7 +186,7 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
             before = latest[key] - low if latest[key] >= low else np.int64(-1)
             previous[c] = before
             latest[key] = low + c
-            b = np.int64(begin) if key == nothing else before  # all others, or the equal ones
+            b = np.int64(begin) if key == nothing else before  # all, or those with this key
             while 0 <= b < N:
                 if b != c and not (key == nothing and b < c and keys[b] == nothing):
                     chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)

@@ -1,13 +1,13 @@
-"""Circuits of sparse vectors, inside coordinate subspaces.
+"""Circuits of sparse vectors within coordinate subspaces.
 
-If a subspace spanned by w coordinate axes holds more than w of the vectors, any w + 1 of these are
-dependent. Even w or fewer of them are dependent far more often than other vectors, since they have
-w coordinates instead of d. Random bases hardly ever meet them: 57 of the digits' 1,782 queries lie
-in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
+If a subspace spanned by w coordinate axes contains more than w of the vectors, any w + 1 of these
+are dependent. Even w or fewer of them are dependent far more often than other vectors, since they
+have w coordinates instead of d. Random bases hardly ever contain them: 57 of the digits' 1,782
+queries lie in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
 
-The subspaces are grown greedily, from the support of a vector, by the coordinate that most of the
-nearly contained vectors need. Inside each of them, the cheapest first, all sets of a size that
-would improve the bound are searched (`exhaustive`).
+Subspaces are grown greedily from the support of a vector, each time by the coordinate that most of
+the nearly contained vectors need. In each subspace, starting with the cheapest, all sets of a size
+that would improve the bound are searched (`exhaustive`).
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation
 
-_TOP = 3  # subspaces kept of each dimension
-_SEEDS = 32  # supports from which subspaces are grown
-_DEAREST = 60.0  # nominal seconds of a search inside one subspace
+_TOP = 3  # the subspaces kept for each dimension
+_SEEDS = 32  # the number of supports from which subspaces are grown
+_DEAREST = 60.0  # nominal seconds of a search in one subspace
 
 
 @dataclass(frozen=True)
 class Subspace:
-    """The vectors that vanish outside some coordinates; both tuples are increasing."""
+    """A coordinate subspace and the vectors in it; both tuples are increasing."""
 
     coordinates: tuple[int, ...]
     members: tuple[int, ...]
 
 
 def coordinate_subspaces(vectors: Vectors) -> list[Subspace]:
-    """Coordinate subspaces of each dimension below d that hold two or more vectors, fullest first.
+    """Coordinate subspaces of each dimension below d that contain at least two vectors, fullest
+    first.
 
     >>> v = Vectors.of([[1, 2, 0, 0], [3, 4, 0, 0], [5, 6, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0]])
     >>> coordinate_subspaces(v)[0]
@@ -65,7 +66,8 @@ def support_bounds(
     seed: int = 0,
     progress: StageProgress = silent,
 ) -> Iterator[RankBound]:
-    """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
+    """Upper bounds below `upper`, each smaller than the previous bound, with circuits as
+    witnesses."""
     subspaces = coordinate_subspaces(vectors)
     for space in subspaces:
         if not budget.remaining:
@@ -106,7 +108,7 @@ def _bound(relation: Relation, space: Subspace) -> RankBound:
 
 
 def _grown(filled: BoolArray) -> list[tuple[int, ...]]:
-    """Coordinate sets, a few of each size, that contain the supports of many vectors."""
+    """A few coordinate sets of each size that contain the supports of many vectors."""
     supports, count = np.unique(filled, axis=0, return_counts=True)
     sizes = supports.sum(axis=1)
     d = filled.shape[1]

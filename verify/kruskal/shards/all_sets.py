@@ -1,8 +1,8 @@
-"""All sets of k vectors as shards (`exhaustive`): on any number of machines, in any order.
+"""All sets of k vectors as shards (`exhaustive`), for any number of machines and in any order.
 
 A shard is a range of the pieces of the search. If every shard is finished, settled and without a
-circuit, every k of the vectors are independent: proved, like the other bounds of the interval, if
-all shards ran here; assumed if records come from a log or a cluster.
+circuit, any k of the vectors are independent. This is proved, like the other bounds of the
+interval, if all shards ran here, and assumed if records come from a log or a cluster.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHARDS, _MOST_SHARDS = 16, 4000  # if there are enough pieces; a shard takes a 
 
 @dataclass(frozen=True)
 class AllSets:
-    """The work of a shard, called as search(shard, table); a process prepares its table once.
+    """The work of a shard, called as search(shard, table). A process prepares its table once.
 
     table: its SHA-256. k: 3 to min(vectors, width).
     """
@@ -41,7 +41,8 @@ class AllSets:
         return cls(vectors.sha256, vectors.N, vectors.d, k)
 
     def plan(self, seed: int) -> Plan:
-        """Shards of a second or more, but enough of them to share out. They depend on the settings.
+        """Shards that take a second or more, but enough of them to distribute. They depend only on
+        the settings.
 
         >>> AllSets("", 1782, 16, 6).plan(0).size, AllSets("", 1782, 16, 4).plan(0).size
         (29, 111)
@@ -53,17 +54,17 @@ class AllSets:
         return Plan(f"all sets of {self.k}", seed, count, max(1, int(size)))
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """The settings of its shards, besides the version and the vectors."""
+        """The settings of the shards, besides the version and the vectors."""
         return {}
 
     @property
     def items(self) -> str:
-        """The items that its shards count, in words."""
+        """The items that the shards count, in words."""
         return f"parts of the search of all sets of {self.k}"
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
-        """Whether a record can belong to this shard: it is settled as a whole, shows a circuit, or
-        is not settled at all."""
+        """Whether a record can belong to this shard: it must be completely settled, contain a
+        circuit, or be not settled at all."""
         if not is_record(record, vectors, _COUNTED) or len(record["counts"]) != len(_COUNTED):
             return False
         settled, looked, false = (record["counts"][name] for name in _COUNTED)
@@ -81,10 +82,11 @@ class AllSets:
     def bound(
         self, vectors: Vectors, plan: Plan, records: Collection[Record], assumed: str = ""
     ) -> RankBound | None:
-        """The bound on the Kruskal rank that finished shards prove together, if any.
+        """The bound on the Kruskal rank that the finished shards prove together, if any.
 
-        assumed: which records were not computed here, one sentence. That all sets are independent
-        is then *assumed*; a dependent set is proved by its relation, wherever it was found.
+        assumed: a sentence on the records that were not computed here. If there are any, it is only
+        *assumed* that all sets are independent; a dependent set is proved by its relation, wherever
+        it was found.
         """
         counts = totals(records)
         findings = middle.Findings(

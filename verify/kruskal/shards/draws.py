@@ -1,5 +1,5 @@
-"""Random subsets that depend on (seed, number) alone, so that a job may be cut into shards anywhere
-and run in any order on any machine."""
+"""Random subsets that depend only on (seed, number), so that a job can be divided into shards in
+any way and run in any order on any machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ BLOCK = 64
 
 
 def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> IntArray:
-    """Subsets number start .. stop-1 of `length` <= `vectors` indices, (stop - start, length): the
-    first indices of uniformly random permutations.
+    """The subsets number start .. stop-1 of `length` <= `vectors` indices, (stop - start, length):
+    the first indices of uniformly random permutations.
 
-    Permutation i depends on (seed, vectors, i) alone.
+    Permutation i depends only on (seed, vectors, i).
 
     >>> first = sequences(9, 4, seed=1, start=0, stop=200)
     >>> (sequences(9, 4, seed=1, start=70, stop=140) == first[70:140]).all()

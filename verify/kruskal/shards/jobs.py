@@ -1,8 +1,9 @@
 """The jobs of a question about the Kruskal rank: shards of all sets of a size or of random subsets,
-logged, resumed, on many cores. Sizes that take less than a second are not cut into shards.
+which can be logged, resumed and run on many cores. Sizes that take less than a second are not
+divided into shards.
 
-Records of a log or a cluster are judged by their form and counts, and one of them is computed
-again: which one depends on all of them, so that equal runs end alike. Bounds that rest on
+Records of a log or a cluster are checked for their form and counts, and one record is computed
+again. Which one depends on all records, so that equal runs end alike. Bounds that rest on
 unverified records are marked as assumed.
 """
 
@@ -28,13 +29,13 @@ from attncert.verify.sharding.log import Log
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _Work = TypeVar("_Work", Sampler, AllSets)
-_QUICK = 1.0  # seconds of one core; shorter searches are not logged
+_QUICK = 1.0  # seconds on one core; shorter searches are not logged
 
 
 @dataclass(frozen=True)
 class Job(Generic[_Work]):
-    """Work on some vectors, and its shards. finished: the records in a log, by shard; keep: stores
-    another one. threads: their number, all cores if None."""
+    """A job: work on some vectors, and its shards. finished: the records in a log, by shard. keep:
+    stores a further record. threads: the number of threads; None: all cores."""
 
     work: _Work
     vectors: Vectors
@@ -47,7 +48,7 @@ class Job(Generic[_Work]):
     def of(
         cls, work: _Work, vectors: Vectors, seed: int, log: Log | None, threads: int | None = None
     ) -> Job[_Work]:
-        """Raises InputError for a log whose records do not fit."""
+        """The job. Raises InputError for a log whose records do not fit."""
         plan = work.plan(seed)
         if log is None:
             return cls(work, vectors, plan, {}, lambda shard, record: None, threads)
@@ -63,8 +64,9 @@ class Job(Generic[_Work]):
         enough: Callable[[Record], bool] = lambda record: False,
         progress: StageProgress = silent,
     ) -> tuple[dict[Shard, Record], str]:
-        """The records of all shards, and a sentence on those that were not computed here; `enough`
-        as in `engine.run`. Raises InputError for a record that differs when computed again."""
+        """The records of all shards, and a sentence on the records that were not computed here.
+        enough: as in `engine.run`. Raises InputError if a record differs when it is computed
+        again."""
         records = run(
             self.plan.shards(),
             self.work,
@@ -81,7 +83,8 @@ class Job(Generic[_Work]):
         return records, self._taken(records, foreign) if foreign else ""
 
     def _taken(self, records: Mapping[Shard, Record], foreign: Sequence[Shard]) -> str:
-        """A sentence that says which records are from elsewhere, after one of them is confirmed."""
+        """A sentence that says which records are from elsewhere, after one of them has been
+        confirmed."""
         again, same = repeated(records, foreign, self.work, (self.vectors.array,))
         if not same:
             source = "log" if again in self.finished else "dask"
@@ -106,9 +109,9 @@ def sampling_job(
     device: DeviceChoice = "cpu",
     log: Log | None = None,
 ) -> Job[Sampler]:
-    """`count` random subsets of k vectors."""
+    """The job of drawing `count` random subsets of k vectors."""
     sampler = Sampler.of(vectors, k, count, device=device)
-    on_gpu = choose_device(device).kind == "cuda"  # one thread keeps it busy
+    on_gpu = choose_device(device).kind == "cuda"  # one thread keeps the GPU busy
     return Job.of(sampler, vectors, seed, log, threads=1 if on_gpu else None)
 
 
@@ -120,7 +123,8 @@ def decide_all(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> RankBound | None:
-    """The bound that all sets of k prove, 1 <= k <= min(N, d); None if they are not decided."""
+    """The bound that the search of all sets of k proves, 1 <= k <= min(N, d); None if they are not
+    decided."""
     N, d = vectors.array.shape
     if k <= 2 or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress)

@@ -1,13 +1,14 @@
-"""Random subsets of a set of vectors: what they show, and what they do not.
+"""Random subsets of the vectors: what they show and what they do not show.
 
-**What they show.** Of S subsets of k vectors, drawn uniformly and independently, f were not proved
-independent. If a fraction q of *all* k-subsets is dependent, at most f failures have probability
-at most P(Binomial(S, q) <= f); so with 95 % confidence q is at most the one-sided Clopper-Pearson
-bound, 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure only raises it.
+**What they show.** Suppose that S subsets of k vectors are drawn uniformly and independently and f
+are not proved independent. If a fraction q of *all* k-subsets is dependent, f or fewer failures
+have probability at most P(Binomial(S, q) <= f). So with 95 % confidence q is at most the one-sided
+Clopper-Pearson bound, which is 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure
+only raises the bound.
 
-**What they do not show.** q < 0.001 is not a bound on the Kruskal rank, which falls to s - 1 with
-one dependent s-set. That set lies in the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the
-k-subsets: so few subsets are likely to meet it. Only a subset that *is* dependent bounds the
+**What they do not show.** q < 0.001 is not a bound on the Kruskal rank, which is at most s - 1 if a
+single s-set is dependent. Only the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the k-subsets
+contains this set, so random subsets rarely contain it. Only a subset that *is* dependent bounds the
 Kruskal rank: its relation is an exact witness.
 """
 
@@ -28,18 +29,18 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.sharding.shards import Record
 
 CONFIDENCE = 0.95
-_MOST = 2**63  # compiled loops count up to it
+_MOST = 2**63  # compiled loops cannot count further
 _ARITHMETIC = "exact modulo primes; one-sided Clopper-Pearson bound"
 _SOURCE = "ours; verify/kruskal/shards/sampled.py"
 
 
 @dataclass(frozen=True)
 class Samples:
-    """S random k-subsets.
+    """The result of S random k-subsets.
 
     counts: the numbers of subsets proved independent, proved dependent, or undecided. witness: the
-    smallest dependent set found (the first of them), or None. assumed: which of these were not
-    counted here, one sentence.
+    first of the smallest dependent sets found, or None. assumed: a sentence on the subsets that
+    were not counted here.
     """
 
     vectors: int
@@ -63,7 +64,7 @@ class Samples:
         return failing_at_most(self.drawn - self.independent, self.drawn)
 
     def claim(self) -> Claim:
-        """The claim that few subsets are dependent: sampled, or assumed. It says nothing about the
+        """The claim, sampled or assumed, that few subsets are dependent. It says nothing about the
         Kruskal rank."""
         return Claim(
             ids.sampled(self.k),
@@ -78,7 +79,7 @@ class Samples:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-able; floats to a digit that no library changes."""
+        """The JSON form. Floats have so few digits that all versions of the library agree."""
         return {
             "k": self.k,
             "seed": self.seed,
@@ -91,7 +92,8 @@ class Samples:
 
 
 def failing_at_most(failures: int, trials: int) -> float:
-    """One-sided 95 % Clopper-Pearson bound on the probability behind `failures` of `trials`.
+    """The one-sided 95 % Clopper-Pearson bound on the probability of failure, given `failures` in
+    `trials`.
 
     >>> failing_at_most(0, 5000) == 1 - 0.05 ** (1 / 5000), failing_at_most(3, 3)
     (True, 1.0)
@@ -109,14 +111,14 @@ def failing_at_most(failures: int, trials: int) -> float:
 
 
 def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Record:
-    """The record of a shard: counts by name, and the members of the smallest circuit it found."""
+    """The record of a shard: counts by name, and the members of the smallest circuit found."""
     members = min((circuit.indices for circuit in circuits), key=_size, default=None)
     return {"counts": dict(counts), "circuit": None if members is None else list(members)}
 
 
 def is_record(record: Any, vectors: Vectors, names: Collection[str]) -> bool:
-    """Whether this is a record of these counts and vectors. Only the form of a circuit is checked:
-    `smallest` computes its relation anew."""
+    """Whether this can be a record with these counts and vectors. Only the form of a circuit is
+    checked, since `smallest` computes its relation again."""
     if type(record) is not dict or set(record) != {"counts", "circuit"}:
         return False
     counts, circuit = record["counts"], record["circuit"]
@@ -141,10 +143,10 @@ def totals(records: Iterable[Record]) -> Counter[str]:
 
 
 def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
-    """The smallest circuit that some shards found, the first in order of indices, with its relation
-    computed anew, exactly; None without one.
+    """The smallest circuit that shards found, the first in the order of indices, with its relation
+    computed again exactly; None if no circuit was found.
 
-    Raises Contradiction if these vectors are independent: then the record is false.
+    Raises Contradiction if the vectors are independent, since the record is then false.
     """
     circuits = (tuple(each["circuit"]) for each in records if each["circuit"] is not None)
     members = min(circuits, key=_size, default=None)
@@ -161,7 +163,8 @@ def _size(members: Sequence[int]) -> tuple[int, Sequence[int]]:
 
 
 def _upward(x: float) -> float:
-    """Six digits, rounded up: still a bound, and the same with every version of the library."""
+    """Round up to six digits. The result is still a bound, and the same with every version of the
+    library."""
     if x in (0.0, 1.0):
         return x
     scale = 10.0 ** (5 - math.floor(math.log10(x)))

@@ -1,9 +1,9 @@
-"""Random subsets, tested exactly, as shards; `sampled` has what they show.
+"""Random subsets, tested exactly, as shards; `sampled` explains what they show.
 
-Each subset is drawn from (seed, its number) alone (`draws`), so that shards may be cut anywhere.
-Subsets are tested modulo primes, in one projection for all of them (`verify.rank.modular`). Those
-that no prime proves independent (of independent ones, fewer than one in 10^14) are decided over Q
-while that is cheap; the rest are undecided.
+Each subset depends only on the seed and its number (`draws`), so that a job can be divided into
+shards in any way. Subsets are tested modulo primes, after one projection for all of them
+(`verify.rank.modular`). Subsets that no prime proves independent (fewer than one in 10^14 of the
+independent subsets) are decided over Q as long as this is cheap; the rest is undecided.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
-_SHARDS = 16  # the least number, if there are enough items
-_EXACT_WORK = 10**8  # k^3 times the exact decisions of a shard; one is always made
+_SHARDS = 16  # the least number of shards, if there are enough items
+_EXACT_WORK = 10**8  # a limit on k^3 times the exact decisions of a shard, but one is always made
 
 
 @dataclass(frozen=True)
 class Sampler:
-    """The work of a shard, called as sampler(shard, table); a process prepares its table once.
+    """The work of a shard, called as sampler(shard, table). A process prepares its table once.
 
     k: the size of a subset. table: SHA-256 of the vectors. vectors: their number.
     expected: the number of subsets.
@@ -48,11 +48,12 @@ class Sampler:
 
     @classmethod
     def of(cls, vectors: Vectors, k: int, count: int, *, device: DeviceChoice = "auto") -> Sampler:
-        """Random k-subsets, 1 <= k <= min(N, d)."""
+        """The sampler of random k-subsets, 1 <= k <= min(N, d)."""
         return cls(k, vectors.sha256, vectors.N, count, device)
 
     def plan(self, seed: int) -> Plan:
-        """Shards of about a second, but enough of them to share out. They depend on the settings.
+        """Shards that take about a second, but enough of them to distribute. They depend only on
+        the settings.
 
         >>> Sampler(197, "", 2000, 100_000).plan(0).size, Sampler(768, "", 2000, 1000).plan(0).size
         (4096, 64)
@@ -62,19 +63,19 @@ class Sampler:
         return Plan("subsets", seed, self.expected, max(BLOCK, size))
 
     def settings(self, seed: int) -> dict[str, Any]:
-        """The settings of its shards, besides the vectors; `draws` changes if another library draws
-        other sets."""
+        """The settings of the shards, besides the vectors. `draws` changes if another library
+        version draws other sets."""
         first = sequences(self.vectors, self.k, seed, 0, BLOCK)
         return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
     @property
     def items(self) -> str:
-        """The items that its shards count, in words."""
+        """The items that the shards count, in words."""
         return "random subsets"
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
-        """Whether a record can belong to this shard: it counts each subset once, and shows a
-        circuit if it calls one dependent."""
+        """Whether a record can belong to this shard: it must count each subset once, and contain a
+        circuit if it calls a subset dependent."""
         if not is_record(record, vectors, ("independent", "dependent", "undecided")):
             return False
         counts, witness = record["counts"], record["circuit"] is not None
@@ -88,7 +89,8 @@ class Sampler:
     def summary(
         self, vectors: Vectors, plan: Plan, records: Collection[Record], assumed: str = ""
     ) -> Samples:
-        """The counts of all finished shards. assumed: which were not computed here."""
+        """The counts of all finished shards. assumed: a sentence on the records that were not
+        computed here."""
         witness = smallest(records, vectors)
         return Samples(vectors.N, self.k, plan.seed, totals(records), witness, assumed)
 

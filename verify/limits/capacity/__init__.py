@@ -1,1 +1,1 @@
-"""How much H heads can do on these data: the capacity law, from both sides."""
+"""How much H heads can memorize on given data: the capacity law, from both sides."""

@@ -1,10 +1,11 @@
-"""`attncert capacity` as a function: what H heads can do, for three notions of memorizing.
+"""`attncert capacity` as a function: what H heads can memorize, in three senses.
 
-*All labels at once* (universal): one choice of key and query weights. *Each labelling*: there are
-weights for each labelling. *Some labellings*: the labellings that some weights output contain an
-open set. Each implies the next, and none says which labellings they are (docs/paper.md, section 1).
-For each notion: how many labels H heads serve, and how many heads all labels of these examples
-need, from both sides. The conclusion is about the last notion: the largest rank of the Jacobian.
+*All labels at once* (universal): one choice of key and query weights serves all labellings. *Each
+labelling*: some weights output it. *Some labellings*: the labellings that weights output contain an
+open set, which is not specified. Each notion implies the next (docs/paper.md, section 1). For each
+notion, the answer bounds from both sides how many labels H heads serve and how many heads all
+labels of these examples need. The conclusion is about the last notion: the largest rank of the
+Jacobian.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ class DataCapacity(CapacityAnswer):
 def capacity(
     data: Dataset, question: Capacity | None = None, progress: StageProgress = silent
 ) -> DataCapacity | DepthCapacity:
-    """How many labels H heads carry on these examples, for each notion of memorizing.
+    """How many labels of these examples H heads memorize, for each notion of memorizing.
 
-    The conclusion holds if the largest rank of the Jacobian is known from both sides, and is
-    undecided otherwise. Only the width of the labels counts; the claims also say what excludes the
+    The conclusion holds if both bounds on the largest rank of the Jacobian agree, and is undecided
+    otherwise. Only the width of the labels matters, but the claims also say what excludes the
     labels of the data. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
     Raises InputError if the Jacobian is too large or the device is missing.
 
@@ -106,7 +107,8 @@ def capacity(
 def _zeros(
     data: Dataset, law: Jacobian, seed: int, xp: Any, progress: StageProgress
 ) -> tuple[Labelling, Trial | None]:
-    """Weights that prove every labelling, with the fewest heads found; and the best of H heads."""
+    """Weights that prove every labelling with the fewest heads found, and the best trial with H
+    heads."""
     if law.fewest is None:
         return Labelling(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
@@ -123,7 +125,7 @@ def _zeros(
 def _certificates(
     data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, question: Capacity
 ) -> tuple[dict[About, Certificate], str]:
-    """The certificates of the notions, from the strongest on; and the reason if there is none."""
+    """The certificates of the notions, the strongest first, and the reason if there is none."""
     provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
     why = "nothing was shown that a file could hold"
@@ -140,7 +142,7 @@ def _certificates(
     except TooLarge as reason:
         why = str(reason)
     tied = tied_certificate(data, provenance) if data.labelled else None
-    if tied is not None:  # then there is no other
+    if tied is not None:  # then no other exists
         certificates[About.THESE_LABELS] = tied
     return certificates, "" if certificates else why
 

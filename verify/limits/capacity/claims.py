@@ -1,7 +1,8 @@
-"""What the ranks on a data set imply, as claims: all labels at once, each one, or some.
+"""Claims that follow from the ranks on a data set: on all labels at once, each labelling, or some
+labellings.
 
-The three notions are: one choice of key and query weights for all labels; weights for each
-labelling; and an open set of labellings that weights output (docs/given-labels.md).
+The three notions are one choice of key and query weights for all labels, weights for each
+labelling, and an open set of labellings that weights output (docs/given-labels.md).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def claims_of(
     at_zero: Trial | None,
     table: tuple[Notion, ...],
 ) -> tuple[Claim, ...]:
-    """The claims of each notion, with its verdict on all labels, then the conclusion."""
+    """The claims of each notion with its verdict on all labels, then the conclusion."""
     universal, labelling, some = table
     return (
         *at_once.claims,
@@ -55,7 +56,7 @@ def _sized(law: Jacobian, times: int = 1) -> str:
 
 
 def _bounds(law: Jacobian) -> Iterator[Claim]:
-    """The rank of the Jacobian from both sides, and the labels that twice as many heads serve."""
+    """The bounds on the rank of the Jacobian, and the labels that twice as many heads serve."""
     least, labels = law.uppers[0], law.rank.rows
     trivial = least.bound == labels
     yield Claim(
@@ -86,7 +87,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
 
 
 def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
-    """The labels that the best weights with outputs 0 serve, if these are not all."""
+    """The labels that the best weights with outputs 0 serve, if they do not serve all."""
     if at_zero is None or at_zero.rank.full:
         return
     rank = at_zero.rank
@@ -131,8 +132,7 @@ def _some(law: Jacobian, notion: Notion) -> Claim:
 
 
 def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Claim:
-    """Whether H heads serve all labels of the examples: refuted if a bound says that they serve
-    fewer."""
+    """The claim that H heads serve all labels of the examples; refuted if a bound excludes it."""
     level, end, witness = Level.UNDECIDED, None, dict[str, Any](reason=reason)
     if notion.most < law.rank.rows:
         level, end = Level.REFUTED, notion.above

@@ -1,25 +1,26 @@
-"""The capacity law on one data set: the rank of the Jacobian, certified from both sides (ours).
+"""The capacity law on one data set: bounds from both sides on the rank of the Jacobian (ours).
 
-F maps all weights of H heads to the T·m outputs; J is its Jacobian. Its largest rank over all
-weights says how many labels these examples can carry (docs/given-labels.md, Theorems 7, 9, 11):
+F maps all weights of H heads to the T·m outputs; J is its Jacobian. The largest rank of J over all
+weights says how many labels can be memorized on these examples (docs/given-labels.md, Theorems 7,
+9, 11):
 
     largest rank = T·m    the reachable labellings contain an open set, and 2H heads memorize every
                           labelling;
     largest rank < T·m    almost no labelling is reachable (Sard).
 
-*From below*: the rank of J at random integers, modulo a prime, is always a lower bound.
+*From below*: the rank of J at random integers modulo a prime is a lower bound.
 *From above*: for every set S of examples
 
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 
-and for m > 1 the bounds (R), (L), (L') of the page; and a relation between examples that holds for
-all weights (`tightness/relations/rows.py`) is one between rows of J, for each label. Only three
-sets S matter: the empty set, all examples, and one set that follows from J. Let S be the examples
-with a row that occurs in a relation between rows of J, at weights for which every set of rows has
-its largest rank. Then the other rows are independent of one another and of those of S, so that
-rank J = rank J_S + m (T - |S|): if any set attains its bound, S does (Lemma 2 of the page). So S
-comes from the left null space modulo the prime, however contexts are shared; N(S), which proves the
-bound, is computed from the data alone.
+and for m > 1 the bounds (R), (L), (L') of that page hold. Further, a relation between examples that
+holds for all weights (`tightness/relations/rows.py`) is a relation between rows of J for each
+label. Only three sets S matter: the empty set, all examples, and one set that is determined by J.
+At weights for which every set of rows has its largest rank, let S be the examples that have a row
+in some relation between rows of J. Then the other rows are independent of one another and of the
+rows of S, so that rank J = rank J_S + m (T - |S|). If any set attains its bound, S does (Lemma 2 of
+that page). So S is found from the left null space modulo the prime, however contexts are shared.
+N(S), which proves the bound, is computed from the data alone.
 """
 
 from __future__ import annotations
@@ -48,15 +49,15 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     require_small,
 )
 
-MOST_NULL_ROWS = 3000  # rows up to which the left null space is computed
+MOST_NULL_ROWS = 3000  # the most rows for which the left null space is computed
 _DRAWS = 3
 Sizes = tuple[int, int, int]  # H, d_h, d_v
 
 
 @dataclass(frozen=True)
 class Upper:
-    """rank J ≤ bound for all weights. examples: |S|, the set whose a, b, d' and N are used; None
-    for a bound of another kind. name: its name in reports."""
+    """An upper bound: rank J ≤ bound for all weights. examples: |S|, the size of the set whose a,
+    b, d' and N are used; None for other kinds of bounds. name: the name of the bound in reports."""
 
     name: str
     bound: int
@@ -67,10 +68,10 @@ class Upper:
 
 @dataclass(frozen=True)
 class Jacobian:
-    """The largest rank of J for this number of heads, from both sides.
+    """Bounds from both sides on the largest rank of J for this number of heads.
 
-    rank: a lower bound. uppers: upper bounds, the least first. fewest: the number of heads below
-    which almost no labelling is output; None if no number of heads is enough.
+    rank: a lower bound. uppers: upper bounds, the least first. fewest: with fewer heads than this,
+    almost no labelling is output; None if no number of heads suffices.
     """
 
     heads: int
@@ -83,7 +84,7 @@ class Jacobian:
 
     @property
     def law(self) -> int:
-        """N of all examples."""
+        """N for the set of all examples."""
         return self.spans.bound(self.heads, self.head_width, self.value_width)
 
     @property
@@ -101,7 +102,7 @@ class Jacobian:
 
 
 def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent) -> Jacobian:
-    """The rank for these contexts and queries. Only the width of the labels counts.
+    """The bounds for these contexts and queries. Only the width of the labels matters.
 
     Exact. Raises InputError if the Jacobian is too large or the device is missing.
     """
@@ -129,7 +130,7 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
 
 
 def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
-    """Bounds on rank J for all weights, from the spans of this set of examples."""
+    """Upper bounds on rank J for all weights, from the spans of this set of examples."""
     some, (heads, w, width) = data.take(list(members)), sizes
     span, m, whole = spans(some), data.m, len(members) == data.T
     N = span.bound(heads, w, width)
@@ -140,7 +141,7 @@ def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
     a, b, d, T = span.differences, span.common, data.d, data.T
 
     def matrices(k: int, rows: int) -> int:
-        """Dimension of the T×m matrices of rank at most k."""
+        """The dimension of the set of T×m matrices of rank at most k."""
         k = min(k, m, rows)
         return k * (rows + m - k)
 
@@ -176,7 +177,7 @@ def _rank(
 
 
 def _related(data: Dataset, layer: Layer, p: int) -> list[int]:
-    """Examples with a row of J in some relation between rows, modulo p."""
+    """The examples that have a row in some relation between rows of J modulo p."""
     table, rows = JacobianRows(data, layer, p), []
     for start in range(0, data.T, 64):
         block = to_host(table.rows(start, min(start + 64, data.T))).astype(np.int64) % p

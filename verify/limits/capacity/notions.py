@@ -1,4 +1,5 @@
-"""The table: three notions of memorizing, what H heads do, and what all labels need."""
+"""The table of the three notions of memorizing: what H heads serve, and how many heads all labels
+need."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from attncert.verify.limits.labelling.labelled import Labelling, Trial
 def notions(
     data: Dataset, law: Jacobian, at_once: Universal, labelled: Labelling, at_zero: Trial | None
 ) -> tuple[Notion, ...]:
-    """The strongest notion first: it implies the next ones."""
+    """The notions, the strongest first: each implies the next."""
     m, needed, full = data.m, law.fewest, law.rank.full
     rank, bound = End(law.least, ids.LAW_RANK), End(law.most, ids.LAW_BOUND)
     served, zero = End(at_once.least * m, at_once.below), End(0)

@@ -1,8 +1,9 @@
-"""All labels at once: the largest rank of Z for H heads, from both sides, and heads that serve all.
+"""All labels at once: bounds on the largest rank of Z for H heads, and heads that serve all labels.
 
-The width of the heads has no effect on it (docs/width-one.md, Theorem 3). The width of values has
-one if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, do what one head with wide
-values does, so H heads serve at least what ⌊H/⌈m/d_v⌉⌋ such heads serve.
+The width of the heads does not affect the largest rank (docs/width-one.md, Theorem 3). The width of
+the values matters if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, replace one
+head with wide values, so H heads serve at least as many labels as ⌊H/⌈m/d_v⌉⌋ heads with wide
+values.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from attncert.verify.limits.tightness.limits import label_limits
 from attncert.verify.limits.tightness.relations.probes import RankedLayer, best_rank, enough
 from attncert.verify.limits.tightness.relations.rows import row_relations
 
-_MOST_FEATURES = 2**22  # T·H·d up to which layers are drawn
+_MOST_FEATURES = 2**22  # layers are drawn if T·H·d is at most this number
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 
@@ -30,10 +31,10 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Universal:
     """Bounds on the number of examples that H heads memorize with one choice of keys and queries.
 
-    below, above: the claims that show the bounds. needed: the number of heads below which not all T
-    are served; None if no number is enough. full: weights that serve all; None if none are known.
-    enough: the number of heads of these weights, copies included. columns: the bound that almost
-    all queries reach. claims: the evidence.
+    below, above: the claims that prove the bounds. needed: fewer heads do not serve all T examples;
+    None if no number suffices. full: weights that serve all; None if none are known. enough: the
+    number of heads of these weights, with copies. columns: the bound that is attained for almost
+    all queries. claims: the evidence.
     """
 
     least: int
@@ -50,7 +51,8 @@ class Universal:
 def universal(
     data: Dataset, law: Jacobian, seed: int = 0, progress: StageProgress = silent
 ) -> Universal:
-    """Exact: ranks over ℚ, and modulo primes from below. Equal seeds give equal results."""
+    """The bounds for these data. Exact: ranks over ℚ, and lower bounds modulo primes.
+    Equal seeds give equal results."""
     copies = -(-data.m // law.value_width)
     wide = law.heads // copies  # heads with values as wide as the labels
     progress("limits for all weights", 0, 1)
@@ -65,7 +67,7 @@ def universal(
     progress("weights for all labels", 0, 1)
     full = next(_full(data, needed, wide, seed), None) if needed else None
     served = full is not None and len(full.layer.heads) <= wide
-    fewer = min(wide, _MOST_FEATURES // (data.T * data.d))  # fewer heads, if wide is too many
+    fewer = min(wide, _MOST_FEATURES // (data.T * data.d))  # fewer heads, if `wide` is too large
     reached = None
     if fewer and not served:
         reached = best_rank(data, fewer, above(wide), seed=seed)
@@ -94,8 +96,8 @@ def universal(
 
 
 def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLayer]:
-    """Weights with rank Z = T; the numbers of heads tried are the needed one, the question's, and
-    the one promised under A1 and A2."""
+    """Weights with rank Z = T. The numbers of heads tried are the needed number, that of the
+    question, and the number promised under A1 and A2."""
     for heads in sorted({needed, wide, generic.promised_heads(data)}):
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             layer = best_rank(data, heads, data.T, seed=seed)
@@ -116,7 +118,7 @@ def _reached_claim(reached: RankedLayer) -> Claim:
 
 
 def _above(data: Dataset, bound: Columns) -> Iterator[Claim]:
-    """The bound, and what holds for almost all queries."""
+    """The claims of the bound, and the claim about almost all queries."""
     yield from bound_claims(data, bound)
     yield Claim(
         ids.UNIVERSAL_QUERIES,

@@ -1,1 +1,2 @@
-"""Every labelling of some examples: weights at which all outputs are 0 and the Jacobian is onto."""
+"""Every labelling of given examples: weights at which all outputs are 0 and the Jacobian is
+onto."""

@@ -1,12 +1,13 @@
-"""One certificate for all labels of some examples: weights whose outputs are 0, with J onto.
+"""One certificate for all labels of given examples: weights with outputs 0 and J onto.
 
-Sets of heads get random weights (`zeros.py`), first as many heads as Theorem 14 counts, then more.
-On almost all data a set serves as many labels as Theorem 14 says. If the best sizes serve fewer,
-sets of two are drawn: random ones do at least what the pairs of Theorem 4 do, on any data, because
-almost all weights have the largest rank. Limits for every labelling are in verify/limits/capacity.
+Sets of heads get random weights (`zeros.py`), starting with as many heads as Theorem 14 counts. On
+almost all data a set serves as many labels as Theorem 14 says. If the best sizes serve fewer
+labels, sets of two are drawn. On any data, random pairs serve at least as many labels as the pairs
+of Theorem 4, because almost all weights have the largest rank. Limits for every labelling are in
+verify/limits/capacity.
 
-The zero and the rank are checked on the layer that was built, with separate code. Only the sets of
-heads are taken from the builder's record, and they are checked too.
+The zero and the rank are checked on the finished layer, by separate code. Only the sets of heads
+are taken from the builder's record, and they are checked, too.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
     require_small,
 )
 
-GROUPS = "groups"  # sets of heads that share key and query: the construction in certificates
+GROUPS = "groups"  # the name of this construction in certificates
 _SOURCE = "ours; docs/given-labels.md, Theorem 12"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice of weights, and the rank of the Jacobian there."""
+    """A choice of weights, and the rank of the Jacobian at these weights."""
 
     zero: Zero
     rank: JacobianRank
@@ -51,8 +52,9 @@ class Trial:
 
 @dataclass(frozen=True, repr=False)
 class Labelling:
-    """trials: weights whose outputs are 0. zero: the last of them, if they prove every labelling.
-    claims: the steps of that proof. why: half a sentence if nothing was shown."""
+    """trials: weights whose outputs are 0. zero: the last of these weights, if they prove every
+    labelling. claims: the steps of this proof. why: a clause that gives the reason if nothing was
+    shown."""
 
     data: Dataset
     trials: tuple[Trial, ...] = ()
@@ -70,7 +72,7 @@ class Labelling:
 
     @property
     def heads(self) -> int | None:
-        """A number of heads that suffices for every labelling; None if not known."""
+        """A number of heads that suffices for every labelling; None if none is known."""
         return self.zero.heads if self.zero is not None and self.proved else None
 
 
@@ -84,11 +86,11 @@ def label_all(
     xp: Any = np,
     progress: StageProgress = silent,
 ) -> Labelling:
-    """Weights that prove every labelling of these examples, or the best of those that were tried.
+    """Weights that prove every labelling of these examples, or the best weights that were tried.
 
-    heads: None for the fewest found. value_width: default m. xp: namespace of the arrays. Only the
-    width of the labels of `data` matters. Exact: ranks modulo primes, everything else over ℚ.
-    Raises InputError if a Jacobian is too large.
+    heads: None means the fewest that are found. value_width: default m. xp: the array namespace.
+    Only the width of the labels of `data` matters. Exact: ranks modulo primes, everything else over
+    ℚ. Raises InputError if a Jacobian is too large.
     """
     search = _Search(data, heads, head_width, value_width or data.m, seed, xp, progress)
     zero = search.run()
@@ -104,8 +106,8 @@ def label_all(
 
 @dataclass
 class _Search:
-    """heads: their number; None tries from the fewest that may suffice up to the number of
-    examples."""
+    """The search. heads: the number of heads; None: try numbers from the fewest that may suffice up
+    to the number of examples."""
 
     data: Dataset
     heads: int | None
@@ -126,7 +128,7 @@ class _Search:
         return None
 
     def _drawn(self, sizes: tuple[int, ...], whole: Spans) -> Zero | None:
-        """Sets of these sizes with a full rank, with short integers first."""
+        """Sets of these sizes with full rank, or None. Short integers are tried first."""
         for bound in BOUNDS:
             zero = draw_groups(
                 self.data,
@@ -140,7 +142,7 @@ class _Search:
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
-                return None  # the number that such sets can serve
+                return None  # the most that such sets can serve
         return None
 
     def _rank(self, zero: Zero) -> JacobianRank:
@@ -165,12 +167,13 @@ class _Search:
         step = max(1, math.ceil(least / 10))
         yield from range(least, least + 5 * step + 1, step)
         more = 2 * least
-        while more <= self.data.T:  # one pair for two examples: Theorem 4 with κ = 2
+        while more <= self.data.T:  # up to one pair for two examples: Theorem 4 with κ = 2
             yield more
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The best sizes by count; then, if they count for enough, pairs (and an odd head)."""
+        """The best sizes by the count; then pairs (and a single head), if they count for enough
+        examples."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs
@@ -182,12 +185,12 @@ class _Search:
 
 
 def useful_columns(data: Dataset, zero: Zero) -> IntArray:
-    """Columns of the Jacobian, without some that depend on these.
+    """Columns of the Jacobian that span all columns.
 
-    In a set with one M and one output matrix O, all heads have the same columns of the values, and
-    the columns of keys and queries add up to 0, because the values do. So the values of the first
-    head suffice, and the keys and queries of all heads but the last. With d_v ≥ m and O = [I; 0]
-    the columns of O are combinations of those of the values.
+    In a set with one M and one output matrix O, all heads have the same columns for the values, and
+    the columns for keys and queries add up to 0, because the values do. So the values of the first
+    head, and the keys and queries of all heads except the last, suffice. If d_v ≥ m and O = [I; 0],
+    the columns for O are combinations of the columns for the values.
     """
     layer, d, m = zero.layer, data.d, data.m
     assert layer.value_width is not None and layer.output is not None
@@ -202,7 +205,7 @@ def useful_columns(data: Dataset, zero: Zero) -> IntArray:
 
 
 def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
-    """The fewest heads whose best sets serve this many examples (Theorem 14), by bisection."""
+    """The fewest heads whose best sets serve this number of examples (Theorem 14), by bisection."""
 
     def worth(heads: int) -> int:
         return most_examples(best_sizes(heads, head_width, whole), head_width, whole)
@@ -226,7 +229,7 @@ def labelling_certificate(
 
 
 def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...]:
-    """The steps in order; the last claim is the verdict."""
+    """The steps of the proof in order; the last claim is the verdict."""
     full = Claim(
         ids.LABELLING_RANK,
         "At these weights the Jacobian of the outputs with respect to all weights has rank $Tm$.",
@@ -251,7 +254,8 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
 
 
 def outputs_are_zero(zero: Zero) -> Claim:
-    """Heads of one set have equal keys and queries, and values times outputs that add up to 0."""
+    """The claim that heads of one set have equal keys and queries and that their products of values
+    and outputs add up to 0."""
     layer, wrong = zero.layer, list[dict[str, Any]]()
     assert layer.output is not None and layer.value_width is not None
     width, m = layer.value_width, int(layer.output.ncols())

@@ -1,1 +1,2 @@
-"""The partition condition: what the constructions need of the queries, in polynomial time."""
+"""The partition condition on the queries, which the constructions need; it is decided in polynomial
+time."""

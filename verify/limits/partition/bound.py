@@ -1,14 +1,14 @@
-"""An upper bound on the number of examples that a grouping can place, by ranks of queries (ours).
+"""An upper bound on the number of examples that a grouping can place, from ranks of queries (ours).
 
-Let k be the rank of a set S of queries. Of the groups that contain some of S, the earliest holds at
-most min(first, k) of them. A later one holds at most min(further, k - 1): if it held k, it would
-span all of S, including those in earlier groups. So any grouping places at most
+Let k be the rank of a set S of queries. The earliest group that contains members of S contains at
+most min(first, k) of them. A later group contains at most min(further, k - 1): with k members it
+would span all of S, including members of earlier groups. So any grouping places at most
 
     cap(k) = min(first, k) + (H - 1) min(further, k - 1)        (cap(0) = 0)
 
-examples of S. If k = 1, this is one of any set of parallel queries; if k is the rank of all
-queries, it is the capacity. Sets of parallel queries are disjoint, so their caps add up, and the
-cap of all queries together applies to the sum.
+examples of S. For k = 1, this allows one example of any set of parallel queries; for the rank of
+all queries, it is the capacity. Sets of parallel queries are disjoint, so their caps add up, and
+the sum is also at most the cap of all queries together.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from attncert.constructions.exact.hashing import Hashed, direction
 
 @dataclass(frozen=True)
 class Sizes:
-    """There are `heads` groups, with at most `first` examples in the first and `further` < first in
-    each other.
+    """The sizes of `heads` groups: at most `first` examples in the first group, and at most
+    `further` < first in each other group.
 
     >>> Sizes(3, 2, 4).cap(2), Sizes(3, 2, 4).cap(5)
     (5, 9)
@@ -40,7 +40,8 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Part:
-    """A set of examples, the rank of their queries, and how many of them a grouping can place."""
+    """A set of examples, the rank of their queries, and the most examples of the set that a
+    grouping can place."""
 
     examples: tuple[int, ...]
     rank: int
@@ -48,7 +49,7 @@ class Part:
 
 
 def upper_bound(data: Dataset, examples: Sequence[int], sizes: Sizes) -> tuple[Part, ...]:
-    """Disjoint parts that cover these examples; no grouping places more than Σ part.most of them.
+    """Disjoint parts that cover these examples. No grouping places more than Σ part.most of them.
 
     The parts are the sets of parallel queries, or all examples if that bound is lower. Exact.
     """
@@ -62,7 +63,7 @@ def upper_bound(data: Dataset, examples: Sequence[int], sizes: Sizes) -> tuple[P
 
 
 def _parallel(data: Dataset, examples: Sequence[int]) -> tuple[Part, ...]:
-    """The zero queries, none of which can be placed, and each set of parallel ones."""
+    """The set of zero queries, which cannot be placed, and each set of parallel queries."""
     classes: dict[Hashed | None, list[int]] = {}
     for t in examples:
         classes.setdefault(direction(data.queries.numerators[t].tolist())[0], []).append(t)

@@ -1,14 +1,15 @@
-"""The partition certificate: what the constructions need of the data, in polynomial time.
+"""The partition certificate: a condition that suffices for the constructions, decided in polynomial
+time.
 
-Both constructions use A2 (every context has rank n) and, for their own grouping alone,
+Both constructions use A2 (every context has rank n) and, only for their own grouping, that
 
     the queries of each group are independent, and no query of an earlier group lies in the span of
     a later group,                                                                              (P)
 
-with at most r examples in the first group and at most r - 1 in every other, one group per head
-(docs/mathematics.md, section 2). A1 implies (P) and is coNP-hard to decide; (P) is decided by one
-elimination per group, and can hold if A1 is false. Subsets inherit (P), so examples that cannot be
-placed may be left out: the question is then how many H heads can hold.
+with at most r examples in the first group and at most r - 1 in every other group, one group per
+head (docs/mathematics.md, section 2). A1 implies (P) and is coNP-hard to decide. (P) is decided by
+one elimination per group, and may hold if A1 is false. Subsets inherit (P), so examples that cannot
+be placed may be left out; the question is then how many examples H heads can place.
 
 An upper bound on how many can be placed is in verify/limits/partition/bound.py.
 """
@@ -34,10 +35,9 @@ _SOURCE = "ours; docs/mathematics.md, section 2, and docs/tightness.md, section 
 
 @dataclass(frozen=True)
 class BestPartition:
-    """groups: the examples that are placed, by their numbers in the data set.
-
-    Claims: hypothesis.A2, hypothesis.partition and partition.memorizes for the placed examples;
-    partition.maximum on whether more could be placed.
+    """groups: the placed examples, by their numbers in the data set. Claims: hypothesis.A2,
+    hypothesis.partition and partition.memorizes for the placed examples; partition.maximum says
+    that no more can be placed.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -47,12 +47,12 @@ class BestPartition:
 def best_partition(
     data: Dataset, first: int, further: int, heads: int, seed: int = 0, values: int | None = None
 ) -> BestPartition:
-    """The largest set of examples found for which some grouping meets (P), with its certificate.
+    """The largest set of examples found for which some grouping meets (P), with its claims.
 
-    The given order is tried first, then others (`search.py`). Examples whose context
-    has rank below n are left out. The claim that no more can be placed is proved by the upper
-    bound, or left undecided. values: d_v of the layer; None if not narrower than the labels. Exact;
-    equal seeds give equal results.
+    The given order is tried first, then other orders (`search.py`). Examples whose context has rank
+    below n are left out. The upper bound proves the claim that no more can be placed, or the claim
+    is undecided. values: d_v of the layer; None if it is not narrower than the labels. Exact; equal
+    seeds give equal results.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
@@ -115,11 +115,11 @@ def _maximum(
 def memorizes(
     groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool, wide: str = ""
 ) -> Claim:
-    """What the partition certificate means: the proofs need A2 and (P), and not A1.
+    """The claim that follows from the partition certificate: the proofs need A2 and (P), but not
+    A1.
 
-    first: the number r. of: the number T. width_one: whether r = n, so that the proof of
-    docs/width-one.md applies as well. wide: `widened`, if the layer's values are narrower than the
-    labels.
+    first: r. of: T. width_one: whether r = n, so that the proof of docs/width-one.md applies as
+    well. wide: the text of `widened`, if the layer's values are narrower than the labels.
     """
     placed = sum(map(len, groups))
     theorems = ["real.steering_real", *(["real.width_one_real"] if width_one else [])]

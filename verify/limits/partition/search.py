@@ -1,10 +1,10 @@
-"""Placing as many examples as possible in groups that meet the partition condition, by search.
+"""A search that places as many examples as possible in groups that meet the partition condition.
 
-Each example goes into the first group that admits it. Several orders are tried; examples that were
-left out before come first.
-Decisions modulo a prime err on one side only: "independent" and "outside the span" are exact, while
-their negations may be wrong by chance (about 1 in 10^6 each), and then an example is left out. The
-grouping is proved again, exactly, in verify/limits/partition/claims.py.
+Each example is put into the first group that admits it. Several orders are tried; examples that
+were left out before come first. Decisions modulo a prime err only on one side: "independent" and
+"outside the span" are exact, while their negations may be wrong by chance (about 1 in 10^6 each),
+and then an example is left out. verify/limits/partition/claims.py proves the grouping again
+exactly.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search.grouping import outside_span
 from attncert.verify.limits.partition.bound import Sizes
 
-_ORDERS = 12  # orders tried
-_FEW_ORDERS = 3  # tried if there are more cells (examples · groups) than this
+_ORDERS = 12  # the number of orders tried
+_FEW_ORDERS = 3  # fewer orders, if there are more cells (examples · groups) than this
 _LARGE = 10**5
 
 Groups = tuple[tuple[int, ...], ...]
 
 
 def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, seed: int) -> Groups:
-    """Groups of these sizes with as many examples as could be placed.
+    """Groups of these sizes with as many examples as the search could place.
 
-    The search ends when `enough` are placed. Equal seeds give equal results.
+    The search ends when `enough` examples are placed. Equal seeds give equal results.
     """
     rng = random.Random(seed)
     order = list(examples)
@@ -50,7 +50,7 @@ def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, see
 
 
 class _Attempt:
-    """Groups that always meet the condition.
+    """Groups that always meet the condition while examples are added.
 
     outside[h][t]: query t is proved to lie outside the span of group h.
     """
@@ -76,7 +76,7 @@ class _Attempt:
         for h, group in enumerate(self.members):
             if not group and h > 0:
                 if seen_empty:
-                    break  # the empty groups are alike
+                    break  # all other empty groups are the same
                 seen_empty = True
             outside = self._with(h, t)
             if outside is not None:
@@ -86,7 +86,7 @@ class _Attempt:
         return False
 
     def _with(self, h: int, t: int) -> BoolArray | None:
-        """outside[h] once t is in group h; None if the condition would fail."""
+        """outside[h] after t is added to group h; None if the condition would fail."""
         if len(self.members[h]) >= self.sizes[h] or not self.outside[h][t]:
             return None
         if not all(self.outside[j][t] for j in range(h + 1, len(self.members)) if self.members[j]):

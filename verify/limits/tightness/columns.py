@@ -1,22 +1,24 @@
-"""The columns of Z: its rank for all weights, and for almost all queries (ours; Theorem U).
+"""The columns of Z: bounds on its rank for all weights, attained for almost all queries (ours;
+Theorem U).
 
-For every set S of examples and all weights of H heads, of any width (in Coq: `universal_upper`),
+For every set S of examples and all weights of H heads of any width (in Coq: `universal_upper`),
 
     rank Z ≤ H a(S) + b(S) + T - |S|,
 
-where a(S) is the dimension of all differences of tokens within contexts of S, and b(S) is the
-dimension that their tokens add to it. For almost all queries the least of these is reached
-(docs/given-labels.md, (4)). There are 2ᵀ sets, but one elimination finds the least. By Lemma 2 of
-the page it is the rank of T general vectors, one in each of the spaces
+where a(S) is the dimension spanned by all differences of tokens within contexts of S, and b(S) is
+the dimension that their tokens add to it. For almost all queries the least of these bounds is
+attained (docs/given-labels.md, (4)). There are 2ᵀ sets, but one elimination finds the least bound.
+By Lemma 2 of that page it is the rank of T general vectors, one in each of the spaces
 
     R_t = { (c E_1 + δ_1, ..., c E_1 + δ_H) : δ_h in the span of the differences of context t }.
 
-Integer vectors drawn there have at most that rank, also modulo a prime; and the bound of any S is
-at least the least one. Only one set can attain it: the vectors that occur in some relation. If its
-bound equals the rank of the vectors drawn, it is the least, so a proof does not depend on luck.
+Integer vectors drawn from these spaces have at most this rank, also modulo a prime, and the bound
+of any S is at least the least bound. Only one set needs to be tested: the set of vectors that occur
+in some relation. If its bound equals the rank of the vectors drawn, it is the least bound, so a
+proof does not depend on luck.
 
-Contexts that are shared, or equal up to the order of their rows, with n independent rows have
-a = n - 1 and b = 1: H(n-1) + 1.
+If contexts are shared, or equal up to the order of their rows, and have n independent rows, then a
+= n - 1 and b = 1, and the bound is H(n-1) + 1.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.features.features import related_rows
 
-_MOST = 2**22  # T·H·d up to which vectors are drawn
+_MOST = 2**22  # vectors are drawn if T·H·d is at most this number
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 
@@ -44,7 +46,8 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Columns:
     """The bound on rank Z from the spans of the contexts of one set S of examples.
 
-    heads: the number of heads that S was chosen for. least: whether no set gives a lower bound.
+    heads: the number of heads for which S was chosen. least: whether no other set gives a smaller
+    bound.
     """
 
     heads: int
@@ -58,13 +61,13 @@ class Columns:
         return self.bound(self.heads)
 
     def bound(self, heads: int) -> int:
-        """H a + b + T - |S|: no weights of this many heads give a larger rank of Z."""
+        """H a + b + T - |S|. No weights of this number of heads give a larger rank of Z."""
         return self.spans.features(heads) + self.examples - len(self.members)
 
 
 def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
-    """The set that gives the least bound; all examples, with least = False, if there would be too
-    many vectors, or the draw is unlucky. Exact.
+    """The set that gives the least bound, or all examples, with least = False, if there would be
+    too many vectors or the draw is unlucky. Exact.
 
     >>> data = Dataset.of([[[1, 0], [0, 1]]] * 3 + [[[1, 2], [3, 4]]], [[1, 1]] * 4, [0] * 4)
     >>> columns(data, 1).rank, len(columns(data, 1).members), columns(data, 1).least
@@ -81,7 +84,7 @@ def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
 
 
 def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
-    """T×(H d): one vector in each R_t, modulo the prime."""
+    """One vector drawn from each R_t, T×(H d), modulo the prime."""
     p, rng = PRIMES_FLOAT64[0], np.random.default_rng(seed)
     rows = (data.contexts.numerators % p).astype(np.int64)
     differences = (rows[:, 1:] - rows[:, :1]) % p
@@ -92,7 +95,8 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
 
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
-    """The claims that no weights serve all labels at once; () if the bound does not exclude it."""
+    """The claims that no weights serve all labels at once; () if the bound does not exclude such
+    weights."""
     bound = columns(data, heads)
     if bound.rank >= data.T:
         return ()
@@ -112,7 +116,8 @@ def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
 
 
 def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
-    """The spans of the set, exact; and the bound, a theorem of Coq for contexts of one length."""
+    """The claim about the spans of the set (exact) and the claim of the bound (a theorem in Coq if
+    all contexts have the same length)."""
     a, b, size = bound.spans.differences, bound.spans.common, len(bound.members)
     members = f"the contexts of $S$, {counted(size, 'example')}"
     contexts = "all contexts" if size == data.T else members

@@ -1,12 +1,12 @@
-"""Limits for all weights on one data set, as claims for the case that no weights were built.
+"""Limits for all weights on one data set, as claims that are made if no weights were built.
 
-The module universal.py gives the least of the bounds as a number. This one gives the claims that
-show it, if they exclude something: a bound below T, or relations between rows. If nothing excludes
+The module universal.py returns the least bound as a number. This module returns the claims behind
+it, if they exclude something: a bound below T, or relations between rows. If nothing excludes
 universal memorization, weights that serve all labels are sought.
 
-Labels that no weights give have rank Y above H·d_v (ours; docs/tightness.md, 5). A layer's outputs
-on T examples are Y = C W_O, where C is the T×(H·d_v) matrix of concatenated values, so
-rank Y ≤ H·d_v for all weights and data. This is about given labels, not universal memorization.
+No weights give labels with rank Y > H·d_v (ours; docs/tightness.md, 5): a layer's outputs
+on T examples are Y = C W_O, where C is the T×(H·d_v) matrix of concatenated values, so rank Y ≤
+H·d_v for all weights and data. This is about given labels, not universal memorization.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from attncert.verify.limits.tightness.relations.probes import best_rank, enough
 from attncert.verify.limits.tightness.relations.rows import row_bound, row_relations
 from attncert.verify.rank import rational
 
-MOST_FEATURES = 20_000  # T·H·d up to which weights are drawn
-_MOST_LISTED = 6  # the most numbers in a sentence; the witness has them all
+MOST_FEATURES = 20_000  # weights are drawn if T·H·d is at most this number
+_MOST_LISTED = 6  # the most numbers in a sentence; the witness contains all
 _SHOWN = 60  # the most rows of a minor in a witness
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """The limits that hold for all weights. heads: their number; None for any number."""
+    """The limits that hold for all weights. heads: the number of heads; None: any number."""
     bound = column_bound(data, heads) if heads is not None else ()
     claims = [*bound, *label_limits(data, heads, value_width)]
     if heads is not None and not bound:
@@ -50,10 +50,11 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
 
 def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
     """The claim that these heads, of any width, do not serve all labels with values narrower than
-    the labels; [] if no bound excludes it. Exact.
+    the labels; [] if no bound excludes that they do. Exact.
 
-    The bounds are those on the rank of the Jacobian (capacity/jacobian.py): below T·m the outputs
-    have measure zero, so almost no labelling is memorized, even by weights that depend on it.
+    The bounds on the rank of the Jacobian are used (capacity/jacobian.py): if it is below T·m, the
+    outputs have measure zero, so almost no labelling is memorized, even by weights that depend on
+    the labelling.
     """
     labels = data.T * data.m
     least = min(upper.bound for upper in uppers(data, (heads, data.d, value_width), range(data.T)))
@@ -76,7 +77,7 @@ def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
 
 
 def label_limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """The limits that can exclude the given labels: their rank, and tied examples."""
+    """The limits that can exclude the given labels: the rank of the labels, and tied examples."""
     claims: list[Claim] = []
     if heads is not None and data.labelled:
         labels = label_rank(data, heads, value_width)
@@ -93,9 +94,8 @@ def impossible(
     value_width: int,
     data: Dataset,
 ) -> Claim:
-    """The conclusion that these limits refute, with the reason; limits for the labels come first.
-
-    It rests on the bounds (which hold), not on the statements that they refute.
+    """The conclusion that these limits refute, with the reason; limits for the given labels come
+    first. It rests on the bounds, which hold, and not on the statements that the bounds refute.
     """
     count = "any number of heads" if heads is None else counted(heads, "head")
     against = [*labels, *universal]
@@ -103,7 +103,7 @@ def impossible(
     witness["shown by"] = [claim.id for claim in against]
     witness |= against[0].witness or {}
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
-    narrow = "reason" in (against[0].witness or {})  # too_narrow: about this width of values
+    narrow = "reason" in (against[0].witness or {})  # from too_narrow, for this width of values
     statement = (
         against[0].statement
         if narrow
@@ -126,7 +126,7 @@ def impossible(
 
 
 def _why(claim: Claim) -> str:
-    """The reason in one sentence, with the numbers of the claim that excludes the weights."""
+    """The reason in one sentence, with the numbers from the claim that excludes the weights."""
     numbers, witness = claim.numbers, claim.witness or {}
     if "reason" in witness:
         return str(witness["reason"])
@@ -154,8 +154,9 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
-    """Given labels: rank Y ≤ H·d_v, which holds for all outputs; otherwise no weights give them.
-    The witness of a refutation is a nonzero minor of Y of more than H·d_v rows. Exact.
+    """The claim on given labels that rank Y ≤ H·d_v, as for all outputs; otherwise no weights give
+    these labels. The witness of a refutation is a nonzero minor of Y with more than H·d_v rows.
+    Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value
@@ -168,7 +169,7 @@ def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     if rank.rank > most:
         size = min(rank.rank, most + 1)
         rows = list(rank.rows[:size])
-        columns = list(rational.rank(labels[rows]).columns)  # these stay independent there
+        columns = list(rational.rank(labels[rows]).columns)  # the rows stay independent
         minor = fmpz_mat([[int(labels[t, j]) for j in columns] for t in rows]).det()
         witness = {
             "rows": rows[:_SHOWN],

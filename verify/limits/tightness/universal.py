@@ -1,5 +1,6 @@
-"""The least upper bound on rank Z for all weights of H heads, for one data set (docs/tightness.md):
-too few columns, or relations between rows or columns that hold for all weights.
+"""The least of the upper bounds on rank Z for all weights of H heads on one data set
+(docs/tightness.md). They come from too few columns, or from relations between rows that hold for
+all weights.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from attncert.verify.limits.tightness.relations.rows import row_relations, short
 
 @dataclass(frozen=True)
 class UniversalBound:
-    """rank Z ≤ `rank` for every choice of weights, for this `reason`; witness: data that show
-    it."""
+    """The bound rank Z ≤ `rank` for every choice of weights, with its reason. witness: data that
+    prove it."""
 
     rank: int
     reason: str
@@ -23,10 +24,10 @@ class UniversalBound:
 
 
 def bound_from_above(data: Dataset, heads: int) -> UniversalBound:
-    """The least of the bounds on rank Z that hold for all weights of `heads` heads of any width.
+    """The least of the bounds on rank Z for all weights of `heads` heads of any width.
 
-    If contexts are equal up to the order of their rows and have rank n, this is the largest rank
-    that some weights reach (docs/tightness.md, section 4).
+    If contexts are equal up to the order of their rows and have rank n, some weights attain this
+    rank (docs/tightness.md, section 4).
 
     >>> from attncert.constructions.data.generators import signed_pairs
     >>> bound_from_above(signed_pairs(), 7).witness["relation"]

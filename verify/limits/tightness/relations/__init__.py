@@ -1,1 +1,2 @@
-"""Relations between rows of Z, and between its columns, that hold for every choice of weights."""
+"""Relations between rows of Z that hold for every choice of weights, and random probes of its
+rank."""

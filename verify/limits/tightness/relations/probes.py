@@ -1,7 +1,7 @@
-"""Random weights of small integers, and the ranks of their features.
+"""Random small integer weights, and the ranks of their features.
 
-Keys and queries are integers times the denominators of the data, so that all logits are integers
-in units of ln 2: features have exact residues modulo a prime.
+Keys and queries are integers times the denominators of the data, so that all logits are integers in
+units of ln 2 and features have exact residues modulo a prime.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _BOUNDS = (1, 3, 9, 30, 999)  # bounds on the entries of random keys and queries
 
 @dataclass(frozen=True)
 class RankedLayer:
-    """A layer whose features have this rank modulo the prime, hence at least this over ℚ."""
+    """A layer whose features have this rank modulo the prime, and hence at least this rank over
+    ℚ."""
 
     rank: int
     prime: int
@@ -61,7 +62,8 @@ def random_layer(
 def best_rank(
     data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
 ) -> RankedLayer:
-    """The random layer of largest rank among a few draws, which end once the rank is `enough`."""
+    """The random layer with the largest rank among a few draws, which stop once the rank is
+    `enough`."""
     rng = np.random.default_rng(seed)
     best: RankedLayer | None = None
     for draw in range(draws):

@@ -1,8 +1,8 @@
-"""The rows of Z: relations that hold for every choice of weights (ours; docs/tightness.md, 3).
+"""Relations between rows of Z that hold for every choice of weights (ours; docs/tightness.md, 3).
 
 Write μ_t for the mean of the rows of E⁽ᵗ⁾ and C_t for the rows minus μ_t. Softmax does not change
 if all logits are shifted, so with x = M e_t the features are z_t = μ_t + φ, φ(C, e) = Σ_i σ_i(C x)
-C_i. φ depends on the rows of C and not on their order, vanishes if e = 0 or C = 0, and
+C_i. φ does not depend on the order of the rows of C, vanishes if e = 0 or C = 0, and satisfies
 
     φ(C/r, r e) = φ(C, e)/r        for every r ≠ 0, even r < 0, and all weights,
 
@@ -12,13 +12,13 @@ of (C_t, e_t) up to this scaling; any other example has z_t = μ_t and is in no 
 
     Σ_t c_t μ_t = 0    and    Σ_{t in κ} c_t/r_t = 0 for every class κ.
 
-These are linear equations for c, solved exactly. Special cases: equal inputs, up to the order of
-context rows; contexts that are equal up to a shift; and for n = 2, when C = -C as a set, queries
+These linear equations for c are solved exactly. Special cases are equal inputs, up to the order of
+context rows; contexts that are equal up to a shift; and, for n = 2, where C = -C as a set, queries
 e, -e, f, -f: the φ cancel in pairs, so A(e) + A(-e) = A(f) + A(-f).
 
-There are no other relations if no two classes have their queries on one line (docs/tightness.md,
-section 3), or if the rows of every context with e ≠ 0 and C ≠ 0 are affinely independent, as they
-are for n ≤ 2 (Theorem 6). Otherwise other relations are not excluded.
+There are no other relations if no two classes have parallel queries (docs/tightness.md, section 3),
+or if the rows of every context with e ≠ 0 and C ≠ 0 are affinely independent, as for n ≤ 2 (Theorem
+6). Otherwise, other relations are not excluded.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from attncert.verify.claims.words import counted
 from attncert.verify.rank import rational
 from attncert.verify.rank.rational import Relation
 
-MOST_ROWS = 600  # tied examples above which no relations are sought
+MOST_ROWS = 600  # with more tied examples, no relations are sought
 _SOURCE = "ours; docs/tightness.md, section 3"
-_LISTED = 20  # relations in a witness, at most
-_Class = tuple[Hashed, Hashed]  # the line of the query, and the centred rows scaled to it
+_LISTED = 20  # the most relations in a witness
+_Class = tuple[Hashed, Hashed]  # the direction of the query, and the centred rows scaled to match
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """z_t = total/L + factor φ_κ: total is L times the mean of the rows, L the least common
-    multiple of the token counts; kind: κ, None if φ vanishes."""
+    """The parts of z_t = total/L + factor φ_κ. L is the least common multiple of the token counts,
+    total is L times the mean of the rows, and kind is κ; None if φ vanishes."""
 
     total: tuple[int, ...]
     kind: _Class | None = None
@@ -63,7 +63,7 @@ class _Parts:
 def row_relations(data: Dataset) -> tuple[Relation, ...]:
     """A basis of the relations described above: Σ coefficients[i] z_indices[i] = 0 for all weights.
 
-    Exact; coefficients are integers. Empty if more than MOST_ROWS examples are tied.
+    Exact, with integer coefficients. Empty if more than MOST_ROWS examples are tied.
 
     >>> from attncert.constructions.data.generators import signed_pairs
     >>> row_relations(signed_pairs())
@@ -74,15 +74,14 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
-    """The relations from short to long, as reports show them."""
+    """The relations sorted from short to long, as reports show them."""
     return sorted(relations, key=lambda r: (len(r.indices), r.indices))
 
 
 @dataclass(frozen=True)
 class BrokenRelation:
-    """A relation between rows of Z that holds for all weights, and that the labels break.
-
-    gap: Σ c_t y_t, not zero.
+    """A relation between rows of Z that holds for all weights, but not for the labels. gap: Σ c_t
+    y_t, which is not zero.
     """
 
     relation: Relation
@@ -90,9 +89,10 @@ class BrokenRelation:
 
 
 def broken_relation(data: Dataset) -> BrokenRelation | None:
-    """The shortest relation of a basis that the labels break; None if they obey all. Exact.
+    """The shortest relation of a basis that the labels break; None if they obey all relations.
+    Exact.
 
-    Outputs are linear in the rows of Z: labels must satisfy every relation between these.
+    Outputs are linear in the rows of Z, so labels must satisfy every relation between the rows.
 
     >>> broken = broken_relation(Dataset.of([[1, 0], [0, 1]], [[2, 3], [2, 3]], [1, 5]))
     >>> broken.relation.coefficients, broken.gap
@@ -119,7 +119,7 @@ def row_bound(data: Dataset) -> tuple[Claim, ...]:
 
 
 def complete(data: Dataset) -> bool:
-    """Are all relations that hold for all weights found here? False if that is not known."""
+    """Whether all relations that hold for all weights are found; False if this is not known."""
     parts = _parts(data)
     lines = [line for line, _ in {p.kind for p in parts if p.kind is not None}]
     known = len(set(lines)) == len(lines) or _untied(data)
@@ -127,9 +127,10 @@ def complete(data: Dataset) -> bool:
 
 
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
-    """The examples that a relation can involve: their φ is 0, or is that of another example too.
+    """The examples that a relation can involve: their φ is 0, or belongs to another example, too.
 
-    In a class of one example φ cannot cancel, so its coefficient is 0 in every relation.
+    In a class of one example φ cannot cancel, so the coefficient of the example is 0 in every
+    relation.
     """
     members = Counter(p.kind for p in parts)
     return tuple(t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1)
@@ -144,8 +145,8 @@ def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
 
 
 def _equations(parts: Sequence[_Parts]) -> ObjectArray:
-    """One row for each example: the total, and the factor of each class, each column made integral
-    by its own least common denominator."""
+    """One row for each example, with the total and the factor of each class. Each column is made
+    integral by its own least common denominator."""
     d = len(parts[0].total)
     kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
     units = dict.fromkeys(kinds, 1)
@@ -161,7 +162,8 @@ def _equations(parts: Sequence[_Parts]) -> ObjectArray:
 
 
 def _untied(data: Dataset) -> bool:
-    """The rows of every live context are affinely independent: docs/tightness.md, Theorem 6."""
+    """Whether the rows of every context whose φ does not vanish are affinely independent
+    (docs/tightness.md, Theorem 6)."""
     if data.longest <= 2:
         return True
     live = data.queries.numerators.any(axis=1)
@@ -191,8 +193,8 @@ def _parts(data: Dataset) -> list[_Parts]:
 
 
 def _centred(rows: list[list[int]], L: int) -> tuple[tuple[int, ...], list[list[int]]]:
-    """L times the mean of the rows, and L times the rows minus that; L is a multiple of their
-    number."""
+    """L times the mean of the rows, and L times the difference of each row and the mean. L is a
+    multiple of the number of rows."""
     total = [sum(column) * (L // len(rows)) for column in zip(*rows, strict=True)]
     return tuple(total), [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
 
