@@ -14,8 +14,8 @@ from attncert.constructions.construction import (
     over_primes,
     with_idle_heads,
 )
+from attncert.constructions.data.conversion import narrow
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.exact.modular import UnluckyPrime
 from attncert.constructions.exact.primes import PRIMES_21

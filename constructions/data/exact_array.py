@@ -28,8 +28,6 @@ from attncert.constructions.data.conversion import (
 )
 from attncert.constructions.numerals import numeral
 
-__all__ = ["ExactArray", "narrow"]
-
 _SMALL = 2**20  # arrays of fewer entries are widened to int64
 
 

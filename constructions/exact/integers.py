@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
-from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.data.conversion import narrow
 
 _LIMIT = 2**62
 _SHORTEST_LIMB = 2  # bytes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -55,7 +55,11 @@ def as_json(network: Network) -> list[dict[str, Any]]:
     [{'kind': 'feed-forward', 'of': 'query', 'activation': 'relu', 'weights': [['2']],
       'bias': ['0'], 'residual': False}]
     """
-    return _blocks_as_json(network.blocks)
+    return [
+        {"kind": kind_of(x)}
+        | {key: _written(key, getattr(x, name)) for key, name in _KEYS[type(x)].items()}
+        for x in network.blocks
+    ]
 
 
 def write_network(network: Network, path: str | os.PathLike[str]) -> None:
@@ -75,14 +79,6 @@ def write_network(network: Network, path: str | os.PathLike[str]) -> None:
 def kind_of(block: Block) -> str:
     """The kind of a block in files."""
     return next(kind for kind, type_ in _KINDS.items() if type_ is type(block))
-
-
-def _blocks_as_json(blocks: Sequence[Block]) -> list[dict[str, Any]]:
-    return [
-        {"kind": kind_of(x)}
-        | {key: _written(key, getattr(x, name)) for key, name in _KEYS[type(x)].items()}
-        for x in blocks
-    ]
 
 
 def loaded(source: str | os.PathLike[str]) -> Network:
@@ -120,7 +116,7 @@ def _blocks(blocks: Any, key: str) -> tuple[Block, ...]:
 
 def _written(key: str, part: Any) -> Any:
     if key == "blocks":
-        return _blocks_as_json(part)
+        return as_json(Network(part))
     if key == "heads":
         return [{x: _written(x, getattr(head, x)) for x in _HEAD} for head in part]
     if key == "tables":

@@ -22,7 +22,7 @@ from itertools import combinations, product
 import numpy as np
 
 from attncert.constructions.arrays import AnyArray, BoolArray, FloatArray, IntArray, IntegerArray
-from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.data.conversion import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 

@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from attncert.constructions.arrays import IntegerArray
-from attncert.constructions.data.exact_array import narrow
+from attncert.constructions.data.conversion import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.lattice import kernel_and_preimages
 

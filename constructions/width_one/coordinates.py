@@ -19,8 +19,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from attncert.constructions.arrays import IntArray, IntegerArray, ObjectArray
+from attncert.constructions.data.conversion import narrow
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import narrow
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.lattice import Coordinates, image_lattice, integral
 from attncert.constructions.exact.modular import UnluckyPrime, residues, row_reduced

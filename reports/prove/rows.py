@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from flint import fmpq_mat
 
@@ -131,8 +131,8 @@ def heads(proof: Proof) -> tuple[Row, list[Row]]:
         if FIRST_HEADS < k <= len(proof.heads) - LAST_HEADS:
             continue
         table.append((
-            str(k), indices(head.group, 4), _whole(head.c), _whole(head.rate), _size(head.bits),
-            _off_peak(worst), _size(head.z_bits),
+            str(k), indices(head.group, 4), _or_none(whole, head.c), _or_none(whole, head.rate),
+            _or_none(size, head.bits), _off_peak(worst), _or_none(size, head.z_bits),
             standing.get(k, NONE),
         ))  # fmt: skip
     filled = [j for j in range(len(HEAD_COLUMNS)) if any(row[j] != NONE for row in table)]
@@ -227,9 +227,5 @@ def _off_peak(log2: float | None) -> str:
     return power_of_two(log2)
 
 
-def _whole(x: int | None) -> str:
-    return NONE if x is None else whole(x)
-
-
-def _size(x: int | None) -> str:
-    return NONE if x is None else size(x)
+def _or_none(written: Callable[[int], str], x: int | None) -> str:
+    return NONE if x is None else written(x)

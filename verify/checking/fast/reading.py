@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from attncert.constructions.data.conversion import narrow
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.exact_array import ExactArray, narrow
+from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.data.order import Order
 from attncert.verify.checker import Limits
 from attncert.verify.checker.reading import Table, dims
