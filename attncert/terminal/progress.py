@@ -14,6 +14,8 @@ quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # print only error
 _QUIET_SECONDS = 2.0
 _REDRAWN = 0.1  # seconds between two updates in a notebook
 
+_COMPILING = "Compiling, once after installation: about 10 s of processor time."
+
 Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0 if unknown)
 
 
@@ -66,6 +68,8 @@ class Stages:
         with self._lock:
             if self._kind is not None:
                 self._screen = self._kind()
+                if _compiling():
+                    self._lines.append(_COMPILING)
                 self._draw()
 
     def _draw(self) -> None:
@@ -79,6 +83,12 @@ class Stages:
             if self._screen is not None:
                 self._screen.close()
                 self._screen = None
+
+
+def _compiling() -> bool:
+    """Whether Numba, if it is loaded, compiles on another thread at this moment."""
+    numba = sys.modules.get("numba.core.compiler_lock")
+    return numba is not None and numba.global_compiler_lock._is_owned()  # not: by this thread
 
 
 def _kind_of_screen() -> type[_Bars | _Cell] | None:

@@ -6,8 +6,10 @@ import io
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from attncert.terminal.output import quiet
 from attncert.terminal.progress import Stages
@@ -78,3 +80,14 @@ def test_a_terminal_sees_the_lines_and_the_bars(monkeypatch: pytest.MonkeyPatch)
         shown.index("2 <= Kruskal rank <= 8   (parallel [x]"),
     )
     assert first < second and "subsets" in shown
+
+
+def test_a_terminal_sees_that_numba_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", 0.0)
+    for compiles in (nullcontext(), global_compiler_lock):
+        with compiles, Stages() as stages:
+            stages("rank", 0, 1)
+            _until(lambda: "rank" in screen.getvalue())
+        assert ("Compiling, once" in screen.getvalue()) == (compiles is global_compiler_lock)

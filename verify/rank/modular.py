@@ -9,9 +9,9 @@ The steps are: exact residues of the table (`residues`); one random projection f
 one size (`arithmetic.random_projection`), so that an elimination costs k^3 instead of k^2 d, or,
 for many subsets, a basis of the table (`cpu.systematic`), which is cheaper still; and one
 elimination (`cpu`, or `batched` with `cuda`), in which a proved bound makes all sums exact
-(`arithmetic`). On CPU threads the first prime, 1019, is small enough for float32, which is faster
-than float64. About one independent subset in 1019 is not decided by it and is tried with a float64
-prime.
+(`arithmetic`). On CPU threads, if there is much work, the first prime, 1019, is small enough for
+float32, which is faster than float64. About one independent subset in 1019 is not decided by it and
+is tried with a float64 prime. For less work the loops are not compiled for float32.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from attncert.verify.sharding.threads import available_threads
 
 _ROW_BLOCK = 4096  # the number of vectors projected at a time
 _LANES = 16  # projections have a multiple of 16 columns, so that failures are rarer at no cost
+_FLOAT32_FROM = 10**9  # multiplications, a second; compiling the loops for float32 takes four
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 
 
@@ -95,10 +96,7 @@ class IndependenceTester:
         self._cache: dict[Any, Any] = {}
         self._lock = threading.Lock()
         self._xp = self.device.namespace
-        self._ladder: tuple[tuple[int, str], ...] = _FLOAT64_STEPS
-        if self.device.kind == "cpu":
-            self._ladder = ((PRIME_FLOAT32, "float32"), *_FLOAT64_STEPS)
-        else:
+        if self.device.kind != "cpu":
             self._kernels = CudaKernels()
 
     def subsets(self, subsets: Any) -> BoolArray:
@@ -113,17 +111,23 @@ class IndependenceTester:
         """
         index = np.ascontiguousarray(subsets, dtype=np.int64)
         proved = self._by_systematic_form(index) | (index.shape[1] == 0)
-        for p, dtype in self._ladder:
+        for p, dtype in self._ladder(index):
             pending = np.flatnonzero(~proved)
             if len(pending) == 0:
                 break
             proved[pending] = self._lengths_modulo(index[pending], p, dtype) == index.shape[1]
         return proved
 
+    def _ladder(self, index: IntArray) -> tuple[tuple[int, str], ...]:
+        """The primes to try in turn, and the type of their residues."""
+        much = max(len(index), self.expected) * index.shape[1] ** 3 >= _FLOAT32_FROM
+        first = ((PRIME_FLOAT32, "float32"),) if self.device.kind == "cpu" and much else ()
+        return (*first, *_FLOAT64_STEPS)
+
     def _by_systematic_form(self, index: IntArray) -> BoolArray:
         """Which subsets are proved independent in a basis of the table modulo the first prime. All
         are False if the basis, computed on one thread, takes more multiplications than it saves."""
-        (n, d), k, (p, dtype) = self.table.shape, index.shape[1], self._ladder[0]
+        (n, d), k, (p, dtype) = self.table.shape, index.shape[1], self._ladder(index)[0]
         rank = min(n, d)
         saved = max(len(index), self.expected) * (k**3 - (k * (1 - rank / n)) ** 3) / 3
         fits = 24 * n * d < self.memory  # the residues, their transpose and the systematic form

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 _HALF = np.float32(0.5)
+_EARLY = np.True_  # the literal True would have `eliminate` compiled once more
 _compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add only
 _inlined = njit(nogil=True, fastmath={"contract"}, forceinline=True)
 
@@ -148,7 +149,7 @@ def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[
             target, source = np.uint64(i), np.uint64(subsets[s, i])
             for c in range(np.uint64(n)):
                 rows[target, c] = table[source, c]
-        out[s] = min(k, eliminate(rows, pivots, True, arithmetic))
+        out[s] = min(k, eliminate(rows, pivots, _EARLY, arithmetic))
 
 
 @_compiled
@@ -173,4 +174,4 @@ def independent_range(table, place, subsets, start, stop, out, arithmetic):  # t
             row = np.uint64(others[i])
             for c in range(np.uint64(width)):
                 rows[i, c] = table[row, np.uint64(columns[c])]
-        out[s] = eliminate(rows, pivots[: len(rows)], True, arithmetic) >= count
+        out[s] = eliminate(rows, pivots[: len(rows)], _EARLY, arithmetic) >= count
