@@ -126,14 +126,16 @@ Definition output_change (x' : nat -> weights F d w v d H) (y' : weights F d w v
   row query_at (heads_change y (head_change y y') (value_change y y') (state L t) (state_change x' L t) (p L t)).
 
 (* What is spanned before layer l, by the differences of tokens of one context, by the tokens, by the vectors that attend; and
-   the directions in which layers l, l+1, .. read. *)
+   the directions in which layers l, l+1, .. read: values only as far as the layers after them read their outputs. *)
 Definition differences_at l t : 'M[F]_(n.+1, d) := differences (fun t => tokens (state l t)) t.
 Definition span_differences l := (\sum_t <<differences_at l t>>)%MS.
 Definition span_tokens l := (\sum_t <<tokens (state l t)>>)%MS.
 Definition span_attending l := (\sum_t if (l < L)%N then <<state l t>> else <<row query_at (state l t)>>)%MS.
-Definition read m' (z : weights F d w v m' H) : 'M[F]_d :=
-  (\sum_h (<<(key z h)^T>> + <<(query z h)^T>> + <<(value z h *m out z h)^T>>))%MS.
-Definition reads l := (\sum_(i < L | (l <= i)%N) read (x i) + read y)%MS.
+Definition read m' c (z : weights F d w v m' H) (R : 'M[F]_(c, m')) : 'M[F]_d :=
+  (\sum_h (<<(key z h)^T>> + <<(query z h)^T>> + <<R *m (value z h *m out z h)^T>>))%MS.
+Fixpoint reads_of_last i : 'M[F]_d :=
+  if i is i'.+1 then (reads_of_last i' + read (x (L - i)) (reads_of_last i'))%MS else read y 1%:M.
+Definition reads l := reads_of_last (L - l).
 
 Definition N_layers : nat :=
   (\sum_(l < L) H * (products_rank w (\rank (span_differences l)) (\rank (span_attending l)) +
@@ -204,15 +206,17 @@ Qed.
 
 Lemma heads_vanish m' c (z : weights F d w v m' H) M W S S' (P : 'I_H -> 'M[F]_(k, n.+1)) (R : 'M[F]_(m', c)) a :
   (forall h, \sum_i P h a i = 1) ->
-  (forall h, [/\ S' *m key z h = 0, S' *m query z h = 0 & S' *m (value z h *m out z h) = 0]) ->
+  (forall h, [/\ S' *m key z h = 0, S' *m query z h = 0 & S' *m (value z h *m out z h) *m R = 0]) ->
   (forall h, (tokens S - const_mx 1 *m row ord0 (tokens S)) *m M h *m (row a S)^T = 0) ->
   (forall h, tokens S *m W h *m R = 0) -> row a (heads_change z M W S S' P) *m R = 0.
 Proof.
 move=> P1 S0 M0 W0; rewrite /heads_change linear_sum /= mulmx_suml big1 // => h _.
 have [Sk Sq Sv] := S0 h.
-have mid : P h *m tokens S' *m (value z h *m out z h) = 0 by rewrite tokensE -!mulmxA Sv 2!mulmx0.
+have mid : P h *m tokens S' *m (value z h *m out z h) *m R = 0.
+  by rewrite tokensE -3!mulmxA (mulmxA S') Sv 2!mulmx0.
 have last : P h *m tokens S *m W h *m R = 0 by rewrite -2!mulmxA (mulmxA (tokens S)) W0 mulmx0.
-rewrite mid addr0 linearD /= mulmxDl -(row_mul a (P h *m tokens S *m W h)) last row0 addr0 2!row_mul rowK.
+rewrite 2!linearD /= 2!mulmxDl -(row_mul a (P h *m tokens S *m W h)) last row0 addr0.
+rewrite -(row_mul a (P h *m tokens S' *m (value z h *m out z h))) mid row0 addr0 2!row_mul rowK.
 suff -> : row a (logits_change z M S S' h) *m (diag_mx (row a (P h)) - (row a (P h))^T *m row a (P h)) = 0 by rewrite !mul0mx.
 have -> : row a (logits_change z M S S' h) = (tokens S *m M h *m (row a S)^T)^T.
   rewrite /logits_change (tokensE S') -(mulmxA _ S') (mulmxA S') Sk !mul0mx mulmx0 mul0mx add0r.
@@ -223,12 +227,17 @@ rewrite {1}E 2!mulmxDl M0 add0r -2!mulmxA softmax_shift //.
 by rewrite -[RHS](P1 h); apply: eq_bigr => i _; rewrite mxE.
 Qed.
 
-Lemma reads_parts m' (z : weights F d w v m' H) (A : 'M[F]_d) (S : 'M[F]_(k, d)) : (read z <= A)%MS -> S *m A^T = 0 ->
-  forall h, [/\ S *m key z h = 0, S *m query z h = 0 & S *m (value z h *m out z h) = 0].
+Lemma reads_parts m' c (z : weights F d w v m' H) (R : 'M[F]_(c, m')) (A : 'M[F]_d) (S : 'M[F]_(k, d)) :
+  (read z R <= A)%MS -> S *m A^T = 0 ->
+  forall h, [/\ S *m key z h = 0, S *m query z h = 0 & S *m (value z h *m out z h) *m R^T = 0].
 Proof.
 move=> /sumsmx_subP zA SA h; have := zA h isT; rewrite !addsmx_sub !genmxE => /andP [/andP [Ak Aq] Av].
-by split; rewrite -[X in _ *m X]trmxK; [apply: vanish_right Ak SA | apply: vanish_right Aq SA | apply: vanish_right Av SA].
+have Sv : S *m (value z h *m out z h) *m R^T = 0 by have := vanish_right Av SA; rewrite trmx_mul trmxK -mulmxA.
+by split=> //; rewrite -[X in _ *m X]trmxK; [apply: vanish_right Ak SA | apply: vanish_right Aq SA].
 Qed.
+
+Lemma reads_step l : (l < L)%N -> reads l = (reads l.+1 + read (x l) (reads l.+1))%MS.
+Proof. by move=> lL; rewrite /reads -(subnSK lL) /= (subnSK lL) subKn // ltnW. Qed.
 
 (* A combination of directions, and the matrices on which the output depends. *)
 Section Combination.
@@ -258,9 +267,8 @@ Proof. by apply: vanish_left; rewrite eq_row_base; apply: (sumsmx_sup t) => //; 
 Lemma state_change_unseen l t : (l <= L)%N -> (\sum_j u j *: state_change (x' j) l t) *m (reads l)^T = 0.
 Proof.
 elim: l => [_|l IH lL]; first by rewrite big1 ?mul0mx // => j _; rewrite scaler0.
-have below : (reads l.+1 <= reads l)%MS.
-  apply: addsmxS => //; apply/sumsmx_subP => i li; apply: (sumsmx_sup i) => //; exact: ltnW.
-have here : (read (x l) <= reads l)%MS by apply: submx_trans (addsmxSl _ _); apply: (sumsmx_sup (Ordinal lL)).
+have below : (reads l.+1 <= reads l)%MS by rewrite (reads_step lL) addsmxSl.
+have here : (read (x l) (reads l.+1) <= reads l)%MS by rewrite (reads_step lL) addsmxSr.
 have {}IH := IH (ltnW lL).
 under eq_bigr => j _ do rewrite /= scalerDr.
 rewrite big_split /= mulmxDl (vanish_right below IH) add0r heads_change_sum; apply/row_matrixP => a; rewrite row_mul row0.
@@ -274,9 +282,9 @@ Qed.
 Lemma output_change_unseen t : \sum_j u j *: output_change (x' j) (y' j) t = 0.
 Proof.
 rewrite -row_combination heads_change_sum -[LHS]mulmx1.
-have here : (read y <= reads L)%MS by apply: addsmxSr.
+have here : (read y (1%:M : 'M_m) <= reads L)%MS by rewrite /reads subnn.
 apply: heads_vanish => [h|h|h|h]; first exact: sum_p.
-- exact: reads_parts here (state_change_unseen t (leqnn L)) h.
+- by have := reads_parts here (state_change_unseen t (leqnn L)) h; rewrite trmx1.
 - by apply: spanned_differences; [apply: last_heads | rewrite eqxx orbT].
 by rewrite mulmx1; apply: spanned_tokens.
 Qed.
@@ -349,7 +357,9 @@ Local Notation state := (state token data x p).
 (* What all vectors span before layer l: at most s_l dimensions, l counted from 0; and at most r_l directions are read. *)
 Definition span_vectors l : 'M[F]_d := (\sum_t <<state l t>>)%MS.
 Definition s_at l : nat := minn d (\rank (span_vectors 0) + l * (H * v)).
-Definition r_at l : nat := minn d (H * (2 * w + minn v m) + (L - l) * (H * (2 * w + v))).
+Fixpoint R_of_last i : nat :=
+  if i is i'.+1 then (R_of_last i' + H * (2 * w + minn v (minn d (R_of_last i'))))%N else (H * (2 * w + minn v m))%N.
+Definition r_at l : nat := minn d (R_of_last (L - l)).
 
 Lemma rank_product a b c (A : 'M[F]_(a, b)) (B : 'M[F]_(b, c)) : (\rank (A *m B) <= b)%N.
 Proof. exact: leq_trans (mxrankM_maxl _ _) (rank_leq_col _). Qed.
@@ -365,23 +375,21 @@ rewrite mulSn (addnC (H * v)%N) addnA leq_add // -[X in (X * _)%N](card_ord H); 
 by rewrite genmxE; apply: rank_product.
 Qed.
 
-Lemma rank_read m' (z : weights F d w v m' H) : (\rank (read z) <= H * (2 * w + minn v m'))%N.
+Lemma rank_read m' c (z : weights F d w v m' H) (R : 'M[F]_(c, m')) : (\rank (read z R) <= H * (2 * w + minn v (\rank R)))%N.
 Proof.
 rewrite -[X in (X * _)%N](card_ord H); apply: rank_sums => h _.
 rewrite mul2n -addnn; apply: leq_trans (mxrank_adds_leqif _ _) _; apply: leq_add.
   by apply: leq_trans (mxrank_adds_leqif _ _) _; rewrite !genmxE !mxrank_tr leq_add ?rank_leq_col.
-by rewrite genmxE mxrank_tr leq_min rank_product rank_leq_col.
+by rewrite genmxE leq_min mxrankM_maxl andbT trmx_mul mulmxA rank_product.
 Qed.
 
-Lemma rank_reads l : (l <= L)%N -> (\rank (reads L x y l) <= r_at l)%N.
+Lemma rank_reads l : (\rank (reads L x y l) <= r_at l)%N.
 Proof.
-move=> lL; rewrite leq_min rank_leq_col /= addnC.
-apply: leq_trans (mxrank_adds_leqif _ _) _; apply: leq_add (rank_read y).
-have -> : (L - l = #|[pred i : 'I_L | l <= i]|)%N.
-  have : (\sum_(l <= i < L) 1 = \sum_(0 <= i < L | l <= i) 1)%N by rewrite (big_nat_widenl l 0).
-  by rewrite sum_nat_const_nat muln1 big_mkord sum1_card.
-apply: rank_sums => i _; apply: leq_trans (rank_read _) _.
-by rewrite leq_mul2l leq_add2l geq_minl orbT.
+rewrite /reads /r_at; elim: (L - l)%N => [|i IH]; rewrite leq_min rank_leq_col /=.
+  by apply: leq_trans (rank_read _ _) _; rewrite mxrank1.
+apply: leq_trans (mxrank_adds_leqif _ _) _; apply: leq_add; first by apply: leq_trans IH (geq_minr _ _).
+apply: leq_trans (rank_read _ _) _; rewrite leq_mul2l leq_add2l; apply/orP; right.
+by rewrite leq_min geq_minl (leq_trans (geq_minr _ _) IH).
 Qed.
 
 (* N_L in sizes: a_1, q_1, t_1 of the data before the first layer, s_l after it. *)
