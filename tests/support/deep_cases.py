@@ -34,9 +34,9 @@ def case(of: str = JACOBIAN, layers: int = 2, units: int = 0) -> Certificate:
     return dict(rank_certificate(data, network, rank, of, construction="t", produced_by=made))
 
 
-def several() -> list[Certificate]:
+def several(kinds: tuple[str, ...] = (JACOBIAN, FEATURES)) -> list[Certificate]:
     """One to three layers; the first one causal, behind an affine block."""
-    plain = [case(of, layers) for of in (JACOBIAN, FEATURES) for layers in (1, 2, 3)]
+    plain = [case(of, layers) for of in kinds for layers in (1, 2, 3)]
     identity = [[str(int(i == j)) for j in range(3)] for i in range(3)]
     block = {
         "kind": "feed-forward", "of": "all", "activation": "identity",

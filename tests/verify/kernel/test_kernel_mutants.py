@@ -59,6 +59,16 @@ def domains() -> list[Certificate]:
     return files
 
 
+def nearest() -> list[Certificate]:
+    """Networks whose outputs are their labels, at the margin."""
+    files = []
+    for file in networks.rational(100, 50_000):
+        labels = [networks.vector(row) for row in file["data"]["labels"]]
+        if any(label != labels[0] for label in labels):
+            files.append(networks.nearest(file, networks.margin(labels, labels)))
+    return files
+
+
 FAMILIES: dict[str, Callable[[], list[Certificate]]] = {
     "networks": lambda: networks.rational(100, 30_000),
     "layers after blocks": lambda: [networks.behind(x, seed) for seed in range(4) for x in LAYERS],
@@ -66,7 +76,8 @@ FAMILIES: dict[str, Callable[[], list[Certificate]]] = {
     "every-labelling": lambda: LABELLING + [rounded(file) for file in LABELLING],
     "sequences": lambda: [true_file(claim, p) for claim in TRUE for p in (None, POSITIONS)],
     "domains": domains,
-    "network-rank": deep_cases.several,
+    "network-rank": lambda: deep_cases.several(deep_cases.ALL),
+    "nearest": nearest,
 }
 
 
@@ -97,6 +108,12 @@ def test_true_files_hold_and_mutants_have_one_verdict(
         mutant = networks.mutant(draw.choice(true), draw, draw.choice([1, 1, 2]))
         seen.update([compared(sealed(mutant), tmp_path)])
     assert set(seen) >= {"holds", "unusable"}
+
+
+def test_heads_that_do_not_cancel_prove_no_labelling(tmp_path: Path) -> None:
+    file = changed(deep_cases.case(deep_cases.AT_ZERO), "network.1.output.0.0", "5/7")
+    assert check_file(written(file, tmp_path)).status == "wrong"
+    assert verified_status(written(file, tmp_path)) == "wrong"
 
 
 def within(certificate: Certificate, draw: random.Random) -> Certificate:

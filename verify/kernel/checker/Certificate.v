@@ -19,6 +19,7 @@ Inductive claim :=
   | OutputsWithin (most : frac Z) (blocks : list (block (mat Z))) (c : cert Z)
   | Nearest (margin : frac Z) (blocks : list (block (mat Z))) (c : cert Z)
   | Jacobian (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z)
+  | JacobianAtZero (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z)
   | Features (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z).
 
 (* None if the key is null. *)
@@ -30,7 +31,7 @@ Record certificate := Certificate {
 Definition data_of (x : claim) : option (cert Z) :=
   match x with
   | Interpolation _ c | FullRank _ _ c | EveryLabelling _ _ c | InterpolationNear _ _ _ _ c
-  | Impossible _ c | Network _ c | OutputsWithin _ _ c | Nearest _ _ c | Jacobian _ _ _ c | Features _ _ _ c => Some c
+  | Impossible _ c | Network _ c | OutputsWithin _ _ c | Nearest _ _ c | Jacobian _ _ _ c | JacobianAtZero _ _ _ c | Features _ _ _ c => Some c
   | DependentSet _ _ _ _ _ => None
   end.
 Definition of_data {A} (says : A -> cert Z -> Prop) (a : option A) (x : claim) : Prop :=
@@ -52,6 +53,7 @@ Definition states (x : certificate) : Prop :=
   | OutputsWithin most blocks c => (inputs_ok id c /\ denom_ok id most /\ outputs_within most blocks c) /\ steering x = None
   | Nearest margin blocks c => (inputs_ok id c /\ denom_ok id margin /\ (0 < real id margin)%R /\ nearest_labels margin blocks c) /\ steering x = None
   | Jacobian _ _ blocks c => (inputs_ok id c /\ jacobian_rank blocks c) /\ steering x = None
+  | JacobianAtZero _ _ blocks c => (inputs_ok id c /\ every_labelling_by blocks c) /\ steering x = None
   | Features _ _ blocks c => (inputs_ok id c /\ wide_values (dimm c) blocks /\ features_rank blocks c) /\ steering x = None
   end /\
   match of_rounded x with None => True | Some r => rounded id r end /\
@@ -659,7 +661,7 @@ Definition network_rank_of (p : parts) : result claim :=
       let* _ := need Wrong (value =? Z.of_nat (match of with OfFeatures => dimT c | _ => dimT c * dimm c end)%nat) in
       match of with
       | OfJacobian => Got (Jacobian (map numer primes) (numer slope) blocks c)
-      | OfJacobianAtZero => No Over
+      | OfJacobianAtZero => Got (JacobianAtZero (map numer primes) (numer slope) blocks c)
       | OfFeatures => Got (Features (map numer primes) (numer slope) blocks c)
       end
     | _ => No Unusable

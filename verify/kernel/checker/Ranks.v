@@ -58,3 +58,16 @@ Definition features_rank (blocks : list (block (mat Z))) (c : cert Z) : Prop :=
     Forall2 but_for_keys (on_last read_means blocks) weights /\
     (forall t, (t < dimT c)%nat -> outputs_of weights c t (map (y t) (seq 0 N))) /\
     independent_family (dimT c) 1 N (fun t _ k => y t k).
+
+(* Its "jacobian at zero": whatever the labels, some weights of the same shape output them. *)
+Definition lengths {A} : list (list A) -> list nat := map (@length A).
+Definition no_biases (m : list (list R)) : Prop := Forall (fun column => last column 0 = 0) m.
+Definition same_shape (b : block (mat Z)) (b' : block (list (list R))) : Prop :=
+  of_block lengths b' = of_block lengths b /\
+  match b' with
+  | Attention _ _ parts _ _ => Forall (fun p => no_biases (to_key p) /\ no_biases (to_query p) /\ no_biases (to_value p) /\ no_biases (to_output p)) parts
+  | FeedForward _ _ _ _ => True
+  end.
+Definition every_labelling_by (blocks : list (block (mat Z))) (c : cert Z) : Prop :=
+  forall Y : nat -> nat -> R, exists weights, Forall2 same_shape blocks weights /\
+    forall t, (t < dimT c)%nat -> outputs_of weights c t (map (Y t) (seq 0 (dimm c))).

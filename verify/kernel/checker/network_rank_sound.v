@@ -181,6 +181,18 @@ Lemma each_related {A B C} (P : A -> Prop) (f : A -> result B) (g : A -> C) (R :
 Proof.
   intros H F G. apply each_all in H. induction H as [|x y l ys Hx H IH]; cbn; constructor; inversion F; subst; [now apply G|now apply IH].
 Qed.
+(* The outputs of an example as curves; at any point, on any line, at any time they are the outputs. *)
+Definition output_curves (moves : bool) (b : list (block (list (list entry)))) (c : cert Z) (t : nat) (Y : list curve) : Prop :=
+  exists after, curve_state (curve_blocks moves 0 b) (map (map data_curve) (ctx c t)) (map data_curve (nth t (queries c) [])) = Got (after, Y).
+Lemma state_values a i s blocks c t after Y : curve_state blocks (map (map data_curve) (ctx c t)) (map data_curve (nth t (queries c) [])) = Got (after, Y) ->
+  outputs_of (map (of_block (map (map (value_at a i s)))) blocks) c t (map (value_at a i s) Y).
+Proof.
+  intros H. destruct (curve_state_real a i s _ _ _ after Y H) as (after' & E). exists after'. rewrite !map_map in E.
+  replace (map reals (ctx c t)) with (map (fun x => map (value_at a i s) (map data_curve x)) (ctx c t)) by (apply map_ext; intros x; unfold reals; rewrite map_map; reflexivity).
+  exact E.
+Qed.
+Lemma output_values moves b c t Y a i s : output_curves moves b c t Y -> outputs_of (map (at_time s) (line_blocks moves 0 a i b)) c t (map (fun h => h a i s) Y).
+Proof. intros (after & H). rewrite <- line_values. exact (state_values a i s _ _ _ _ _ H). Qed.
 Section Sound.
 Variables (moduli : list Z) (slope : Z).
 Hypothesis linked_moduli : linked moduli = true.
@@ -322,7 +334,7 @@ Qed.
 Lemma outputs_ok moves blocks placed c outs t : place_blocks moduli slope moves moduli (fst (tag_blocks 0 blocks)) = Got placed ->
   outputs_mod moduli placed c = Got outs -> (t < dimT c)%nat ->
   (level_after 0 placed <= K)%nat /\ exists Y : list curve, Forall2 (holds (level_after 0 placed)) (nth t outs []) Y /\
-  forall a i s, outputs_of (map (at_time s) (line_blocks moves 0 a i (fst (tag_blocks 0 blocks)))) c t (map (fun h => h a i s) Y).
+  output_curves moves (fst (tag_blocks 0 blocks)) c t Y.
 Proof.
   intros HP HO Ht. set (b := fst (tag_blocks 0 blocks)) in *.
   assert (Len : (length moduli + 0 = S K)%nat) by (pose proof (moduli_0 moduli linked_moduli); unfold network_rank_numbers.K; lia).
@@ -344,10 +356,7 @@ Proof.
   - intros n r x x' Ln X. destruct r as [[|]| |]; try (intros ? E; discriminate). now apply softmax_holds.
   - intros n x x' l l' Ln X H. apply (combination_agree _ _ _ _ (holds n)); try assumption; [intros; now apply holds_plus|intros; now apply holds_times].
   - intros n a x x' X. now apply active_agree.
-  - split; [exact L|]. exists Y. split; [exact RY|]. intros a i s. unfold outputs_of. rewrite <- line_values.
-    destruct (curve_state_real a i s _ _ _ after Y Ey) as (after' & E). exists after'. rewrite !map_map in E. unfold value_at in E.
-    replace (map reals (ctx c t)) with (map (fun x => map (fun h : curve => h a i s) (map data_curve x)) (ctx c t)) by (apply map_ext; intros x; unfold reals; rewrite map_map; reflexivity).
-    exact E.
+  - split; [exact L|]. exists Y. split; [exact RY|]. now exists after.
 Qed.
 
 (* Tables of functions whose rows of residues are independent. *)
@@ -399,7 +408,11 @@ Proof.
   unfold each_example. intros H. rewrite <- (seq_length (dimT c) 0). destruct (contexts c) as [|? [|]];
     [|apply bind_got in H as (before & Hb & H)|]; (apply each_all in H; symmetry; exact (Forall2_lengths _ _ _ H)).
 Qed.
-Theorem check_jacobian_sound moduli slope blocks c u : check_rank moduli slope true blocks c = Got u -> jacobian_rank blocks c.
+Lemma jacobian_found moduli slope blocks c u : check_rank moduli slope true blocks c = Got u ->
+  exists (a : point) (N : nat) (Y : nat -> list curve) (J : nat -> nat -> nat -> R),
+    (forall t, (t < dimT c)%nat -> length (Y t) = dimm c /\ output_curves true (fst (tag_blocks 0 blocks)) c t (Y t) /\
+      forall j k, (j < dimm c)%nat -> derivable_pt_lim (nth j (Y t) zero_curve a k) 0 (J t j k)) /\
+    independent_family (dimT c) (dimm c) N J.
 Proof.
   unfold check_rank. intros H. apply bind_got in H as (v & HL & H). apply need_got in HL. destruct (tag_blocks 0 blocks) as [tags n] eqn:ET.
   apply bind_got in H as (placed & HP & H). apply bind_got in H as (outs & HO & H). apply bind_got in H as (w & HW & H). apply need_got in HW, H.
@@ -408,7 +421,7 @@ Proof.
   assert (Lm : forall t, (t < T)%nat -> length (nth t outs []) = m).
   { intros t Ht. rewrite forallb_forall in HW. apply Nat.eqb_eq, HW, nth_In. lia. }
   set (d := (([], []) : number)). set (P t Y F := Forall2 (fun (x : number) (h : curve) => True) (nth t outs []) Y /\
-    (forall a i s, outputs_of (map (at_time s) (line_blocks true 0 a i tags)) c t (map (fun h => h a i s) Y)) /\
+    output_curves true tags c t Y /\
     forall j, (j < m)%nat -> (forall a i, derivable_pt_lim (nth j Y zero_curve a i) 0 (F j i a)) /\ slopes_of moduli slope (level_after 0 placed) (nth j (nth t outs []) d) (F j)).
   assert (lines : forall t, (t < T)%nat -> (level_after 0 placed <= K moduli)%nat /\ exists YF : list curve * (nat -> nat -> fn), P t (fst YF) (snd YF)).
   { intros t Ht. destruct (outputs_ok moduli slope HL true blocks placed c outs t HP HO Ht) as (LK & Y & HY & O). split; [exact LK|]. rewrite <- tags_are in O.
@@ -435,13 +448,18 @@ Proof.
       { f_equal. rewrite (map_nth_seq (map (fun y => as_row n (snd y))) outs [] T LT). apply map_ext_in. intros t I. apply in_seq in I.
         symmetry. apply (map_nth_seq (fun y : number => as_row n (snd y)) _ d m). apply Lm. lia. }
       rewrite E. rewrite <- first_p. exact H. }
-  destruct A as [a A]. exists (map (at_time 0) (line_blocks true 0 a 0 tags)), n, (fun k => line_blocks true 0 a k tags), (fun t j k => snd (YF t) j k a).
-  assert (HT : Forall2 block_tagged tags blocks) by (rewrite tags_are; apply tag_blocks_ok).
+  destruct A as [a A]. exists a, n, (fun t => fst (YF t)), (fun t j k => snd (YF t) j k a). split; [|exact A].
+  intros t Ht. destruct (HYF t Ht) as (L2 & O & G). split; [rewrite <- (Forall2_lengths _ _ _ L2); now apply Lm|]. split; [exact O|].
+  intros j k Hj. apply (G j Hj).
+Qed.
+Theorem check_jacobian_sound moduli slope blocks c u : check_rank moduli slope true blocks c = Got u -> jacobian_rank blocks c.
+Proof.
+  intros H. destruct (jacobian_found _ _ _ _ _ H) as (a & N & Y & J & HY & A). set (tags := fst (tag_blocks 0 blocks)) in *.
+  assert (HT : Forall2 block_tagged tags blocks) by apply tag_blocks_ok.
+  exists (map (at_time 0) (line_blocks true 0 a 0 tags)), N, (fun k => line_blocks true 0 a k tags), J.
   split; [now apply start_ok|]. split; [intros k; split; [apply starts_alike|now apply biases_ok with (blocks := blocks)]|]. split; [|exact A].
-  intros t k Ht. destruct (HYF t Ht) as (L2 & O & G). exists (fun s j => nth j (fst (YF t)) zero_curve a k s). split.
-  - intros s. specialize (O a k s). assert (Ly : length (fst (YF t)) = m) by (rewrite <- (Forall2_lengths _ _ _ L2); now apply Lm).
-    pose proof (map_nth_seq (fun h : curve => h a k s) (fst (YF t)) zero_curve m Ly) as E. unfold curve in E, O. rewrite E in O. exact O.
-  - intros j Hj. apply (G j Hj).
+  intros t k Ht. destruct (HY t Ht) as (Ly & O & G). exists (fun s j => nth j (Y t) zero_curve a k s). split; [|intros j Hj; now apply G].
+  intros s. rewrite <- (map_nth_seq (fun h : curve => h a k s) (Y t) zero_curve (dimm c) Ly). now apply output_values.
 Qed.
 Theorem check_features_sound moduli slope blocks c u : check_rank moduli slope false blocks c = Got u -> features_rank blocks c.
 Proof.
@@ -453,7 +471,7 @@ Proof.
   { intros t Ht. rewrite forallb_forall in HW. apply Nat.eqb_eq, HW, nth_In. lia. }
   set (d := (([], []) : number)).
   set (P t Y f := Forall2 (fun (x : number) (h : curve) => True) (nth t outs []) Y /\
-    (forall a i s, outputs_of (map (at_time s) (line_blocks false 0 a i tags)) c t (map (fun h => h a i s) Y)) /\
+    output_curves false tags c t Y /\
     forall j, (j < N)%nat -> (forall a i, nth j Y zero_curve a i 0 = f j a) /\ num (p moduli) (K moduli) slope (level_after 0 placed) 0 (f j) (hd 0%Z (fst (nth j (nth t outs []) d)))).
   assert (rows : forall t, (t < T)%nat -> (level_after 0 placed <= K moduli)%nat /\ exists Yf : list curve * (nat -> fn), P t (fst Yf) (snd Yf)).
   { intros t Ht. destruct (outputs_ok moduli slope HL false read placed c outs t HP HO Ht) as (LK & Y & HY & O). split; [exact LK|]. rewrite <- tags_are in O.
@@ -476,7 +494,7 @@ Proof.
   destruct A as [a A]. exists (map (at_time 0) (line_blocks false 0 a 0 tags)), N, (fun t k => snd (Yf t) k a).
   assert (HT : Forall2 block_tagged tags read) by (rewrite tags_are; apply tag_blocks_ok).
   split; [now apply start_ok|]. split; [|exact A].
-  intros t Ht. destruct (HYf t Ht) as (L2 & O & G). specialize (O a 0%nat 0). assert (Ly : length (fst (Yf t)) = N) by (rewrite <- (Forall2_lengths _ _ _ L2); now apply LN).
+  intros t Ht. destruct (HYf t Ht) as (L2 & O & G). apply (output_values false tags c t _ a 0%nat 0) in O. assert (Ly : length (fst (Yf t)) = N) by (rewrite <- (Forall2_lengths _ _ _ L2); now apply LN).
   pose proof (map_nth_seq (fun h : curve => h a 0%nat 0) (fst (Yf t)) zero_curve N Ly) as E. unfold curve in E, O. rewrite E in O.
   replace (map (fun k => snd (Yf t) k a) (seq 0 N)) with (map (fun j => nth j (fst (Yf t)) zero_curve a 0%nat 0) (seq 0 N)); [exact O|].
   apply map_ext_in. intros j I. apply in_seq in I. apply (G j). lia.

@@ -3,7 +3,7 @@ From Coq Require Import ZArith Reals List Bool Lia.
 Require Import Spec Json Certificate shapes interpolation integers full_rank full_rank_sound.
 Require Import dependent_set dependent_set_sound tied_inputs tied_inputs_sound rounding rounding_sound.
 Require Import domain domain_sound sequences_sound.
-Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound every_labelling every_labelling_sound Ranks network_rank network_rank_sound.
+Require Import Blocks transfer network network_sound enclosed enclosed_sound weights_near near_sound every_labelling every_labelling_sound Ranks network_rank network_rank_sound at_zero at_zero_sound.
 Import ListNotations.
 
 Local Notation id := (fun x : Z => x).
@@ -103,6 +103,13 @@ Proof.
   unfold rank_verified. intros H. apply bind_got in H as (v & H1 & H). apply need_got, (inputs_okb_ok id above_0 above_0_ok) in H1. split; [exact H1|].
   do 3 apply bind_got in H as (? & _ & H). exact (check_jacobian_sound _ _ _ _ _ H).
 Qed.
+Definition at_zero_verified (common : list (mat Z) -> Z) (more : list (mat Z)) (primes : list Z) (slope : Z) (blocks : list (block (mat Z))) (c : cert Z) : result unit :=
+  let* _ := rank_verified more true primes slope blocks c in need Wrong (zero_outputs common (dimm c) blocks).
+Theorem at_zero_proved common more primes slope blocks c u : at_zero_verified common more primes slope blocks c = Got u -> inputs_ok id c /\ every_labelling_by blocks c.
+Proof.
+  unfold at_zero_verified. intros H. apply bind_got in H as (v & H & Z). apply need_got in Z. unfold rank_verified in H. apply bind_got in H as (w & H1 & H).
+  apply need_got, (inputs_okb_ok id above_0 above_0_ok) in H1. split; [exact H1|]. do 3 apply bind_got in H as (? & _ & H). exact (check_at_zero_sound _ _ _ _ _ _ Z H).
+Qed.
 Lemma wide_ok m blocks : wide m blocks = true -> wide_values m blocks.
 Proof.
   unfold wide. intros H of weigh parts seen residual before ->. rewrite rev_app_distr in H. cbn in H. apply Forall_forall. intros q I. rewrite forallb_forall in H. apply Nat.leb_le. now apply H.
@@ -124,7 +131,7 @@ Variables (digests : json -> bool) (affordable : claim -> bool) (common : list (
    symbol that no text has, too. *)
 Definition more_of (l : option (sequences Z * list (mat Z) * mat Z)) (x : claim) : list (mat Z) :=
   match l, x with
-  | Some (q, _, _), (Interpolation [] _ | FullRank [] _ _ | EveryLabelling [] _ _ | Jacobian _ _ _ _ | Features _ _ _ _) =>
+  | Some (q, _, _), (Interpolation [] _ | FullRank [] _ _ | EveryLabelling [] _ _ | Jacobian _ _ _ _ | JacobianAtZero _ _ _ _ | Features _ _ _ _) =>
     embedding q :: match positions q with Some P => [P] | None => [] end
   | _, _ => []
   end.
@@ -161,6 +168,7 @@ Definition check_claim (more : list (mat Z)) (x : claim) : result unit :=
   | OutputsWithin most blocks c => outputs_within_verified common gcd most blocks c
   | Nearest margin blocks c => nearest_verified common gcd margin blocks c
   | Jacobian primes slope blocks c => rank_verified more true primes slope blocks c
+  | JacobianAtZero primes slope blocks c => at_zero_verified common more primes slope blocks c
   | Features primes slope blocks c => rank_verified more false primes slope blocks c
   end.
 Definition check_steering (more : list (mat Z)) (s : option saturation) (x : claim) : bool :=
@@ -199,6 +207,7 @@ Proof.
   - exact (outputs_within_proved _ _ _ _ _ _ Hx).
   - exact (nearest_proved _ _ _ _ _ _ Hx).
   - exact (jacobian_proved _ _ _ _ _ _ Hx).
+  - exact (at_zero_proved _ _ _ _ _ _ _ Hx).
   - exact (features_proved _ _ _ _ _ _ Hx).
 Qed.
 
@@ -350,6 +359,9 @@ Theorem accepted_outputs_within f x most blocks c : judge f = Got x -> claimed x
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so at real weights of this shape the derivatives of this network's outputs are independent. *)
 Theorem accepted_jacobian f x primes slope blocks c : judge f = Got x -> claimed x = Jacobian primes slope blocks c -> jacobian_rank blocks c.
+Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
+(* These bytes are accepted, so for all labels some real weights of this shape output them. *)
+Theorem accepted_at_zero f x primes slope blocks c : judge f = Got x -> claimed x = JacobianAtZero primes slope blocks c -> every_labelling_by blocks c.
 Proof. intros H E. apply judged in H as [_ H]. unfold states in H. rewrite E in H. apply H. Qed.
 (* These bytes are accepted, so at real weights of this shape the rows of features of this network are independent. *)
 Theorem accepted_features f x primes slope blocks c : judge f = Got x -> claimed x = Features primes slope blocks c -> features_rank blocks c.
