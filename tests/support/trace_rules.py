@@ -61,7 +61,6 @@ _WHOLE = {
     ids.UNIVERSAL: (ids.RANK, ids.COLUMNS, ids.REDUCTION),
     ids.AGREEMENT: (ids.RATIONAL, ids.SYMBOLIC, ids.MULTIPRECISION),
 }
-_SATURATION = (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST, ids.SATURATION_ASKED)
 _ALWAYS = (ids.VALUE_WIDTH, ids.PARAMETERS, ids.RANK, ids.REDUCTION, ids.UNIVERSAL,
            ids.MEMORIZATION)  # fmt: skip
 
@@ -119,7 +118,7 @@ def _missing(proof: Proof) -> Iterator[str]:
     always = [*_ALWAYS, *proof.data.origin.premises]
     always += [] if ids.RATIONAL in trace else [ids.READOUT]  # the equality, or why there is none
     always += [ids.COLUMNS] if proof.setup.value_width < proof.data.m else []
-    always += _SATURATION if proof.saturation else ()
+    always += [ids.SATURATION_ASKED] if proof.saturation else []
     always += [ids.THEOREM] if proof.construction.theorem else []
     always += [ids.GROUPS] if outline.first else []
     always += [ids.ALMOST_ALL] if proof.setup.construction == "generic" else []
@@ -159,8 +158,8 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
         return [ids.RANK]
     if claim.id == ids.THEOREM:
         return [*map(ids.hypothesis, outline.hypotheses)]
-    if claim.id in (ids.SATURATION_LEAST, ids.SATURATION_ASKED):
-        return _of_saturation(claim, len(proof.groups)) if claim.level.holds else ()
+    if claim.id == ids.SATURATION_ASKED:
+        return _of_saturation(len(proof.groups)) if claim.level.holds else ()
     if claim.id == ids.MEMORIZATION and claim.level.holds:
         exact = (ids.RATIONAL, ids.SYMBOLIC)
         routes = [p for p in exact if p in trace and trace[p].level is Level.PROVED]
@@ -171,13 +170,9 @@ def _premises(claim: Claim, proof: Proof) -> Sequence[str]:
     return premises
 
 
-def _of_saturation(claim: Claim, heads: int) -> Sequence[str]:
+def _of_saturation(heads: int) -> Sequence[str]:
     """A head's formula gives the factor of c; its step on saturation gives the row."""
-    step = "weights" if claim.id == ids.SATURATION_LEAST else "saturation"
-    whole = (
-        () if claim.id == ids.SATURATION_LEAST else (ids.SATURATION_RATIONAL, ids.SATURATION_LEAST)
-    )
-    return [*whole, *(of_head(h, step) for h in range(2, heads + 1))]
+    return [of_head(h, step) for h in range(2, heads + 1) for step in ("weights", "saturation")]
 
 
 def _too_strong(proof: Proof) -> Iterator[str]:
@@ -241,8 +236,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
         pairs += placed
         placed += len(group)
         right[of_head(h, "rank")] = {"rank": placed, "rows": placed}
-    right[ids.SATURATION_RATIONAL] = {"pairs": pairs} if asked else {}
-    right[ids.SATURATION_ASKED] = {"bits": asked} if asked else {}
+    right[ids.SATURATION_ASKED] = {"bits": asked, "pairs": pairs} if asked else {}
     for name, numbers in right.items():
         if name not in proof.trace:
             continue

@@ -36,7 +36,7 @@ from attncert.verify.prove.run import Run
 from attncert.verify.prove.summaries import summaries
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.rank.engines.devices import choose_device
-from attncert.verify.saturation import claims as saturation_claims
+from attncert.verify.saturation.saturated import saturated
 from attncert.verify.statements.judged import Judged
 from attncert.verify.statements.steps import conclusions, narrow
 
@@ -91,8 +91,7 @@ def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
     if target is None:
         return []
     run.progress("saturation", 0, 1)
-    routes = [timed(check) for check in saturation_claims.checks(run.data, built, target)]
-    return [*routes, saturation_claims.conclusion(built, target, routes)]
+    return [timed(partial(saturated, run.data, built, target))]
 
 
 def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:

@@ -174,11 +174,8 @@ EDGES: dict[str, tuple[ClaimId, ClaimId, str]] = {
     "weights of width one without coefficients": (
         of_head(1, "weights"), of_head(1, "coefficients"), "width one",
     ),
-    "saturation as asked, without its inequality": (
-        ids.SATURATION_ASKED, ids.SATURATION_RATIONAL, "saturated",
-    ),
     "the least c without the formula of head 2": (
-        ids.SATURATION_LEAST, SECOND("weights"), "saturated",
+        ids.SATURATION_ASKED, SECOND("weights"), "saturated",
     ),
     "an answer on rounded data, without the rounding": (ids.MEMORIZATION, ids.ROUNDING, "rounded"),
 }  # fmt: skip
@@ -198,8 +195,8 @@ TRACES = Family(
                partial(with_edge, ids.A2, SECOND("independence"))),
         *(Defect(f"edge removed: {name}", "edges", partial(without_edge, *places))
           for name, places in EDGES.items()),
-        Defect("saturation asked for, the inequality left out", "complete",
-               partial(left_out, ids.SATURATION_RATIONAL, "saturated")),
+        Defect("saturation asked for, and left out", "complete",
+               partial(left_out, ids.SATURATION_ASKED, "saturated")),
         Defect("a step left out with its edges", "complete",
                partial(left_out, SECOND("separator"))),
         Defect("a hypothesis left out with its edges", "complete",
@@ -216,7 +213,7 @@ TRACES = Family(
         Defect("proved called a theorem of Coq", "levels",
                partial(level, ids.RANK, Level.KERNEL)),
         Defect("saturation of one pair too few", "numbers",
-               partial(number, ids.SATURATION_RATIONAL, "pairs", 7, "saturated")),
+               partial(number, ids.SATURATION_ASKED, "pairs", 7, "saturated")),
         Defect("rank claimed one too high", "numbers",
                partial(number, ids.RANK, "rank", 8)),
         Defect("rank of one head claimed one too high", "numbers",

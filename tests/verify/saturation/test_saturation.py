@@ -33,9 +33,7 @@ from attncert.verify.checking.fast import full_rank
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
-from attncert.verify.saturation import claims as saturation_claims
-from attncert.verify.saturation.least import Drops, falls_short, least
-from attncert.verify.saturation.rational import rational
+from attncert.verify.saturation.saturated import Drops, falls_short, saturated
 
 DATA = generators.family(7, 3, 4, queries="moment-curve", seed=1)
 SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
@@ -89,11 +87,8 @@ def test_every_earlier_example_saturates_and_at_one_less_some_does_not(case: int
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_what_was_asked_for_is_proved(case: int) -> None:
     data, bits, _ = CASES[case]
-    routes = [check() for check in saturation_claims.checks(data, built(case), bits)]
-    answer = saturation_claims.conclusion(built(case), bits, routes)
-    levels = [claim.level for claim in (*routes, answer)]
-    assert levels == [Level.PROVED] * 3
-    assert routes[0].numbers["pairs"] == 8
+    claim = saturated(data, built(case), bits)
+    assert claim.level is Level.PROVED and claim.numbers["pairs"] == 8
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=5), st.integers(1, 6))
@@ -116,11 +111,11 @@ def steers(shifts: list[int], bits: int) -> bool:
             return False
 
 
-# Planted errors, each seen by its route.
+# Planted errors.
 
 
 def test_bits_that_are_not_reached_are_refuted() -> None:
-    claim = rational(DATA, built(0), 12)
+    claim = saturated(DATA, built(0), 12)
     assert claim.level is Level.REFUTED and claim.witness
 
 
@@ -131,27 +126,24 @@ def test_a_smaller_c_than_the_least_is_refuted() -> None:
     heads[1] = replace(record, c=record.c - 1)
     layer = Layer(tuple(head.weights(3) for head in heads))
     spoilt = replace(built(0), heads=tuple(heads), layer=layer)
-    assert least(DATA, spoilt, 6).level is Level.REFUTED
-    routes = [rational(DATA, spoilt, 6), least(DATA, spoilt, 6)]
-    assert saturation_claims.conclusion(spoilt, 6, routes).level is Level.REFUTED
+    assert saturated(DATA, spoilt, 6).level is Level.REFUTED
 
 
 def test_a_larger_c_than_the_least_is_named() -> None:
     record = built(0).heads[1]
     heads = [built(0).heads[0], replace(record, c=record.c + 1)]
     layer = Layer(tuple(head.weights(3) for head in heads))
-    claim = least(DATA, replace(built(0), heads=tuple(heads), layer=layer), 6)
+    claim = saturated(DATA, replace(built(0), heads=tuple(heads), layer=layer), 6)
     assert claim.level is Level.PROVED
     assert claim.numbers["larger for the rank"] == f"head 2: {record.c + 1}"
-    assert claim.statement.startswith("In every head but 2 that has earlier examples")
+    assert "the least larger one at which the rank is certified" in claim.statement
 
 
 def test_another_row_is_refuted() -> None:
     record = built(0).heads[1]
     rows = ((record.targets[0] + 1) % 3, *record.targets[1:])
     spoilt = replace(built(0), heads=(built(0).heads[0], replace(record, targets=rows)))
-    assert rational(DATA, spoilt, 6).level is Level.REFUTED
-    assert least(DATA, spoilt, 6).level is Level.REFUTED
+    assert saturated(DATA, spoilt, 6).level is Level.REFUTED
 
 
 # The whole run.
