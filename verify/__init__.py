@@ -1,12 +1,12 @@
-"""Claims about what was built, each with its evidence. Imports constructions.
+"""Claims about layers and networks, each with its evidence. The package imports `constructions`.
 
-docs/architecture.md lists the packages. Read them in this order:
+docs/architecture.md lists the packages. A reading order:
 
-    questions, claims       what is asked; claims, their trace, the answer
+    questions, claims       the questions; the claims, their trace and the answer
     statements, prove       the statements of each proof; from data to proof
     rank, outputs, saturation, features     what the statements compute
     limits                  what is known if nothing was built
-    certificates, checker   what is written, and what judges it
+    certificates, checker   certificates, and the checker that judges them
 
-A claim of a trace is a record; a claim that a certificate states is a line of checker/claims.py.
+A claim in a trace is a record. The claims that certificates state are listed in checker/claims.py.
 """

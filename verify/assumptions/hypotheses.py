@@ -1,8 +1,8 @@
-"""The hypotheses of the theorems, each checked on the data.
+"""Checks of the theorems' hypotheses on the data.
 
-A1 has two readings: every min(n, T) queries are independent (the hypothesis of the theorem,
-coNP-hard to decide in general), and the partition condition (which the proof uses for one grouping,
-and which is decided in polynomial time).
+A1 says that any min(n, T) queries are independent; this hypothesis of the theorem is coNP-hard to
+decide in general. The proof uses only the partition condition for one grouping, which is decided in
+polynomial time.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ PARTITION = (
     "of a later group."
 )
 A1_WORK = 30.0  # nominal seconds
-_EXHAUSTIVE = 20_000  # subsets checked one by one; above that they are sampled
+_EXHAUSTIVE = 20_000  # at most this number of subsets is checked one by one; more are sampled
 _SAMPLES = 2_000
-_LARGE = 2**15  # entries from which compiled elimination mod p is faster than FLINT
+_LARGE = 2**15  # with more entries, compiled elimination mod p is faster than FLINT
 
 
 def sizes(data: Dataset) -> Claim:
-    """n ≤ d."""
+    """The claim n ≤ d."""
     return _compared(
         ids.CONTEXT_SIZE,
         "The context size does not exceed the width: $n \\le d$.",
@@ -63,7 +63,7 @@ def sizes(data: Dataset) -> Claim:
 
 
 def token_counts(data: Dataset) -> Claim:
-    """All contexts have n tokens."""
+    """The claim that all contexts have n tokens."""
     counts = data.counts or (data.n,) * data.T
     fewest = min(counts)
     return _compared(
@@ -78,7 +78,7 @@ def token_counts(data: Dataset) -> Claim:
 
 
 def value_width(data: Dataset, width: int) -> Claim:
-    """d_v ≥ m, which the first step of every proof about a layer needs."""
+    """The claim d_v ≥ m, which the first step of every proof about a layer needs."""
     return _compared(
         ids.VALUE_WIDTH,
         "A head's values are at least as wide as the labels: $d_v \\ge m$.",
@@ -91,7 +91,7 @@ def value_width(data: Dataset, width: int) -> Claim:
 
 
 def capacity(examples: int, heads: int, r: int, formula: str, source: str) -> Claim:
-    """T is at most the number of examples that the theorem places with H heads."""
+    """The claim that T is at most the number of examples that the theorem places with H heads."""
     most, sizes = places(heads, r), f"H = {heads}, r = {r}"
     return _compared(
         ids.CAPACITY,
@@ -125,8 +125,8 @@ def _compared(
 
 
 def independent_contexts(data: Dataset) -> Claim:
-    """A2: every context has rank n, or, if lengths differ, a rank equal to its number of tokens;
-    refuted with the context and the exact dependency."""
+    """The claim A2: every context has rank n or, if lengths differ, a rank equal to its number of
+    tokens. A refutation contains the context and the exact dependency."""
     finding = f"rank {data.lengths} in " + (
         "the shared context" if data.shared else f"all {data.T} contexts"
     )
@@ -151,7 +151,8 @@ def independent_contexts(data: Dataset) -> Claim:
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
-    """The partition condition for this grouping: all that the proof needs from the queries."""
+    """The claim of the partition condition for this grouping. The proof needs nothing else from
+    queries."""
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
     condition = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
@@ -168,7 +169,7 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
 
 
 def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
-    """The first group that fails, in words and as a relation; {} if there is none."""
+    """The first group that fails, as text and as a relation; {} if none fails."""
     queries = data.queries
     table = residues(data.queries.stored, PRIMES_FLOAT64[0])
     earlier: list[int] = []
@@ -186,7 +187,7 @@ def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str,
 
 
 def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
-    """Whether some grouping meets P' and D."""
+    """The claim that some grouping meets P' and D."""
     statement = (
         "The examples can be divided into groups that meet the partition condition and, in some "
         "order of each, the dimension condition."
@@ -217,13 +218,14 @@ def kruskal_at_least(
     seed: int,
     progress: StageProgress = silent,
 ) -> Claim:
-    """Every `strength` queries (or all, if fewer) are independent: A1 at that strength.
+    """The claim that any `strength` queries (or all, if there are fewer) are independent: A1 at
+    this strength.
 
-    Up to 20,000 subsets are checked one by one. Beyond that the methods of `verify/kruskal/` try to
-    decide within `A1_WORK` nominal seconds. If they do not, 2,000 random subsets are sampled: then
-    at most a fraction 1 - 0.05^(1/2000) of all is dependent, with 95 % confidence (Clopper and
-    Pearson). That says nothing about the Kruskal rank itself, and the claim names the command that
-    would decide.
+    Up to 20,000 subsets are checked one by one. For more subsets, the methods of `verify/kruskal/`
+    try to decide the claim within `A1_WORK` nominal seconds. If they fail, 2,000 random subsets are
+    sampled. If all are independent, at most a fraction 1 - 0.05^(1/2000) of all subsets is
+    dependent, with 95 % confidence (Clopper and Pearson). This says nothing about the Kruskal rank
+    itself, and the claim names the command that would decide it.
     """
     k = min(strength, data.T)
     if math.comb(data.T, k) <= _EXHAUSTIVE:
@@ -313,7 +315,7 @@ def _a1(
 
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
-    """The command that would decide it, with its work, if a command can."""
+    """The command that would decide the claim, with its work, if there is such a command."""
     from attncert.verify.kruskal.interval import work_needed
 
     needed = work_needed(vectors, k)
@@ -327,9 +329,10 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
     """Earlier queries that may lie in the span of the group; None if the group is dependent mod p.
 
     queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
-    mod p prove that e_s lies outside its span over ℚ: only the other e_s are suspects. If it is
-    dependent mod p, e_s may be a combination with p in a denominator, and v shows nothing. The
-    entries of v outside the group's pivot columns are chosen; the others follow.
+    mod p prove that e_s is outside the span of the group over ℚ, so only the other e_s are
+    suspects. If the group is dependent mod p, e_s may be a combination with p in a denominator, and
+    v proves nothing. The entries of v outside the group's pivot columns are chosen; the other
+    entries follow.
     """
     p, width = PRIMES_FLOAT64[0], queries.shape[1]
     pivots, rows = _echelon(queries[list(group)], p)
@@ -346,7 +349,8 @@ def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> 
 
 
 def _echelon(rows: FloatArray, p: int) -> tuple[IntArray, FloatArray]:
-    """Pivot columns (r,) and the reduced rows (r, width), balanced mod p; compiled if large."""
+    """The pivot columns (r,) and the reduced rows (r, width), balanced mod p. Large tables use
+    compiled code."""
     if rows.size >= _LARGE:
         return echelon(rows, p)
     form, pivots = row_reduced(np.mod(rows, p), p)
@@ -355,8 +359,8 @@ def _echelon(rows: FloatArray, p: int) -> tuple[IntArray, FloatArray]:
 
 
 def _independent(rows: ExactArray) -> bool:
-    """Whether the rows are independent. Independence mod p in some columns is enough; if there are
-    many columns, every (width/count)-th is tried first."""
+    """Whether the rows are independent. Independence mod p in some columns suffices; if there are
+    many columns, every (width/count)-th column is tried first."""
     p, (count, width) = PRIMES_31[0], rows.shape
     steps = (max(1, width // count), 1) if count * width >= _LARGE else ()
     for step in steps:

@@ -1,1 +1,1 @@
-"""The audit: edge cases, and what is known about a user's data, step by step."""
+"""The audit: edge cases, and an examination of a user's data, step by step."""

@@ -27,8 +27,9 @@ from attncert.verify.statements.construction import Construction
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):
-    """methods: the constructions audited. cases: their outcomes on the edge cases. sharpened: the
-    purpose of each hypothesis of a named construction. examined: the user's data, if any."""
+    """The answer to an audit. methods: the audited constructions. cases: their outcomes on the edge
+    cases. sharpened: the purpose of each hypothesis of a named construction. examined: the
+    examination of the user's data, if any."""
 
     question: Audit
     data: Dataset | Subject
@@ -48,10 +49,10 @@ def audit(
     question: Audit | None = None,
     progress: StageProgress = silent,
 ) -> AuditAnswer:
-    """Run constructions on edge cases; say which hypotheses hold for the data, and which step uses
-    each.
+    """Run constructions on edge cases, and say which hypotheses hold for the data and which step
+    uses each hypothesis.
 
-    data: None for the bundled cases alone. Arithmetic: exact. Source: docs/audit-of-theorem-1.md;
+    data: None means only the bundled cases. Arithmetic: exact. Source: docs/audit-of-theorem-1.md;
     every other construction names its own. Raises InputError.
 
     >>> from attncert import Audit, audit
@@ -70,7 +71,7 @@ def audit(
         about = user_data.claims(examined)
     cases = edge_cases.run(methods, quick, seed, progress)
     judged = edge_cases.claim(cases)
-    # All constructions together would take minutes.
+    # Sharpening all constructions would take minutes.
     named = methods if question.construction else ()
     found = [x for method in named for x in sharpen(method, quick, seed, progress)]
     return AuditAnswer(
@@ -94,7 +95,7 @@ def audit(
 
 
 def methods_of(question: Audit) -> tuple[Construction, ...]:
-    """The construction that is named; else those that use A1 and A2."""
+    """The construction that the question names, or else the constructions that use A1 and A2."""
     if question.construction is not None:
         return (registry.method(question.construction),)
     return tuple(method for method in registry.methods() if method.assumes_a1_a2)

@@ -1,8 +1,8 @@
-"""Edge cases: degenerate data, and what a construction does with each.
+"""Edge cases: degenerate data, and the outcome of a construction on each case.
 
 A construction must prove memorization or name a false hypothesis, unless all weights are shown to
-fail. If all its hypotheses hold and it proves nothing, it has broken its promise. (A table in the
-tests has the expected result of each case, witnesses included.)
+fail. If all its hypotheses hold but it proves nothing, it has broken its promise. (A table in the
+tests lists the expected result of each case with its witness.)
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
 
 @dataclass(frozen=True)
 class CaseVerdict:
-    """The outcome of one construction on one case, in words. level: whether it kept its promise."""
+    """The outcome of a construction on a case, in words. level: whether the promise was kept."""
 
     case: str
     construction: str
@@ -117,7 +117,7 @@ class CaseVerdict:
 def run(
     methods: Sequence[Construction], quick: bool, seed: int, progress: StageProgress
 ) -> tuple[CaseVerdict, ...]:
-    """Run each construction on every case (quick: every second). Exact."""
+    """Run each construction on every case (if quick, on every second case). Exact."""
     names, outcomes = list(CASES)[:: 2 if quick else 1], []
     for number, name in enumerate(names):
         progress("edge cases", number, len(names))
@@ -153,23 +153,24 @@ def claim(outcomes: Sequence[CaseVerdict]) -> Claim:
 
 
 def _built(construction: str, outcomes: Sequence[CaseVerdict]) -> bool:
-    """Whether the construction proved one of the cases."""
+    """Whether the construction proved at least one of the cases."""
     words = {x.words for x in outcomes if x.construction == construction}
     return any(level.value in words for level in Level if level.holds)
 
 
 def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Level]:
-    """The outcome in words; refuted if the construction promised more, or a step is false."""
+    """The outcome in words. It is refuted if the construction promised more, or if a step is
+    false."""
     claim: ClaimChoice = "full-rank" if method.layer else "auto"
     try:
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
-    except InputError as error:  # a third-party construction that breaks
+    except InputError as error:  # a third-party construction fails
         return str(error), Level.REFUTED
     if proof.proof_claim and proof.proof_claim.witness and proof.proof_standing is Level.REFUTED:
         return f"a step fails: {proof.proof_claim.witness['reason']}", Level.REFUTED
     if proof.standing.holds:
         return proof.standing.value, Level.PROVED
-    if proof.standing is Level.REFUTED and proof.claim.about is not None:  # for all weights
+    if proof.standing is Level.REFUTED and proof.claim.about is not None:  # limits for all weights
         return "no weights serve all labels", Level.PROVED
     open_ = [x for x in proof.trace if ids.hypothesis_name(x.id) and not x.level.holds]
     if not open_:

@@ -1,10 +1,11 @@
-"""The purpose of each hypothesis: data on which it alone is false, and what breaks on them first.
+"""The purpose of each hypothesis: data on which only it is false, and the first statement that
+fails on them.
 
 Small data are drawn as for an attack, adapted by the construction, and then changed a little, since
-adapted data satisfy every hypothesis. If exactly one is false, the construction builds: the first
-step, promise or claim that is refuted shows the purpose of that hypothesis, and the data are
-shrunk. If nothing breaks, only the tried data are counted: a hypothesis is never shown to be
-unnecessary.
+adapted data satisfy every hypothesis. If exactly one hypothesis is false, the construction builds a
+network. The first step, promise or claim that is refuted shows the purpose of the hypothesis, and
+the data are shrunk. If nothing fails, only the number of tried data sets is reported: a hypothesis
+is never shown to be unnecessary.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from attncert.verify.statements.construction import Construction
 from attncert.verify.statements.judged import levels_of_hypotheses
 from attncert.verify.statements.known import CAPACITY, PARTITION
 
-DRAWN, QUICK_DRAWN = 200, 40  # cases
-_SPOILT = 4  # changed versions of each case
-_OWN = ("step", "head", "group", "block", "promise", "claimed")  # prefixes of the ids of statements
+DRAWN, QUICK_DRAWN = 200, 40  # the number of cases
+_SPOILT = 4  # the number of changed versions of each case
+_OWN = ("step", "head", "group", "block", "promise", "claimed")  # id prefixes of statements
 _OPEN = "the builder refuses, or a statement stays undecided"
 
 
 @dataclass
 class Sharpened:
-    """The result for one hypothesis. tried: the number of data sets on which it alone is false;
-    open: how many of them show nothing. broken: the first failure on the smallest data. level: the
-    level of the whole."""
+    """The result for one hypothesis. tried: the number of data sets on which only this hypothesis
+    is false. open: the number of these that show nothing. broken: the first failure on the smallest
+    data. level: the level of the result."""
 
     construction: Construction
     hypothesis: str
@@ -68,7 +69,8 @@ class Sharpened:
         return f"not needed on {counted(self.tried - self.open, 'data set')} tried{rest}"
 
     def claim(self) -> Claim:
-        """Proved or enclosed by a counterexample, else sampled; undecided without data."""
+        """The claim: proved or enclosed by a counterexample, otherwise sampled; undecided without
+        data."""
         witness = None if self.tried else {"reason": self.words}
         if self.broken is not None and self.smallest is not None:
             shown = self.broken.witness or {}
@@ -90,12 +92,12 @@ class Sharpened:
 def sharpen(
     construction: Construction, quick: bool, seed: int, progress: StageProgress
 ) -> list[Sharpened]:
-    """Test each hypothesis about the data until something breaks. Raises InputError for an error in
+    """Test each hypothesis about the data until something fails. Raises InputError for an error in
     `adapt`."""
     found = {
         name: Sharpened(construction, name)
         for name, hypothesis in construction.hypotheses.items()
-        if hypothesis not in (PARTITION, CAPACITY)  # about groups, not data
+        if hypothesis not in (PARTITION, CAPACITY)  # this hypothesis is about groups, not data
     }
     cases = QUICK_DRAWN if quick else DRAWN
     for number in range(cases if found else 0):
@@ -108,7 +110,7 @@ def sharpen(
 
 
 def _try(one: Sharpened, case: NetworkCase) -> None:
-    """Build for this case; if something breaks, shrink it."""
+    """Build for this case; if something fails, shrink the case."""
     construction = one.construction
 
     def broken(less: NetworkCase) -> Claim | None:
@@ -129,7 +131,7 @@ def _try(one: Sharpened, case: NetworkCase) -> None:
 
 
 def _proof(construction: Construction, case: NetworkCase) -> Answer | None:
-    """The proof; None for an error in code that relies on the false hypothesis."""
+    """The proof, or None if code that relies on the false hypothesis raises an error."""
     try:
         return prove(case.dataset, Prove(construction=construction.name, seed=int(case.option)))
     except InputError:
@@ -149,14 +151,14 @@ def _broken(said: Sequence[Claim]) -> Claim | None:
 
 
 def _false_alone(construction: Construction, case: NetworkCase) -> str:
-    """The only false hypothesis; "" if none or several are false, or one is undecided."""
+    """The only false hypothesis; "" if none or several are false, or if one is undecided."""
     levels = _levels(construction, case)
     failing = [name for name, level in levels.items() if not level.holds]
     return failing[0] if len(failing) == 1 and levels[failing[0]] is Level.REFUTED else ""
 
 
 def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
-    """The level of each hypothesis; empty for data of a shape that the hypotheses do not expect."""
+    """The level of each hypothesis; empty if the hypotheses do not expect data of this shape."""
     try:
         return levels_of_hypotheses(construction, case.dataset)
     except InputError:
@@ -164,7 +166,7 @@ def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
 
 
 def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[NetworkCase]:
-    """A drawn case, the same case adapted, and the adapted case with a row or an entry changed."""
+    """A drawn case, the adapted case, and the adapted case with a row or an entry changed."""
     drawn = networks.draw(np.random.default_rng([seed, number]))
     adapted = networks.of_dataset(networks.adapted(construction, drawn), drawn)
     yield from (drawn, adapted)
@@ -181,7 +183,8 @@ def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[Netw
 
 
 def _less(construction: Construction, case: NetworkCase) -> Iterator[NetworkCase]:
-    """Smaller cases; each is also adapted, to restore the other hypotheses, if it stays smaller."""
+    """Smaller cases, each also in an adapted version, which restores the other hypotheses, if this
+    is still smaller."""
     for less in smaller(case):
         yield less
         with suppress(InputError):

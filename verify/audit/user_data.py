@@ -1,6 +1,7 @@
-"""A user's data set in an audit: which hypotheses hold, and what no weights can do.
+"""A user's data set in an audit: which hypotheses hold, and what no weights can output.
 
-`prove` runs each audited construction on it; for a large data set, on the first examples only.
+`prove` runs each audited construction on the data set, or, if it is large, only on its first
+examples.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from attncert.verify.statements import registry
 from attncert.verify.statements.construction import Construction
 
 MOST, QUICK_MOST = 100, 25  # maximum number of examples examined
-READOUT = 40  # examples up to which an exact readout is computed as well (quick: none)
+READOUT = 40  # with more examples, or if quick, no exact readout is computed
 
 
 @dataclass(frozen=True)
 class Examination:
-    """whole: the user's data. data: the examples that were examined. proofs: one for each
+    """whole: the user's data. data: the examples that were examined. proofs: the proof of each
     construction."""
 
     whole: Dataset
@@ -41,7 +42,7 @@ class Examination:
 def examine(
     whole: Dataset, methods: Sequence[Construction], quick: bool, seed: int, progress: StageProgress
 ) -> Examination:
-    """Run each construction on the data. Arithmetic: that of `prove`."""
+    """Run each construction on the data. Arithmetic: as in `prove`."""
     data = whole.take(min(whole.T, QUICK_MOST if quick else MOST))
     claim: ClaimChoice = "auto" if data.T <= READOUT and not quick else "full-rank"
     proofs = dict[str, Answer]()
@@ -54,9 +55,9 @@ def examine(
 
 
 def claims(examined: Examination) -> list[Claim]:
-    """The answer of each construction, then the claim that one of them memorizes the data. If no
-    weights memorize it, the claim is refuted and says in which sense: for these labels, or for
-    every labelling by one choice of keys and queries."""
+    """The conclusion of each construction, then the claim that one of them memorizes the data. If
+    no weights memorize the data, this claim is refuted and says in which sense: for these labels,
+    or for every labelling by one choice of keys and queries."""
     each = [_claim_of(name, proof) for name, proof in examined.proofs.items()]
     best = next((x for x in each if x.level.holds), None)
     refuted = next((x for x in each if x.level is Level.REFUTED), None)

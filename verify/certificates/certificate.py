@@ -1,12 +1,11 @@
 """Writing certificates: the `attncert/3` object of a claim (docs/certificate.md).
 
-The checker (verify/checker) reads the file with its own code, and refuses to read a file above its
-caps. No such file is written: every claim passes `sealed`, which raises `TooLarge` instead.
+The checker (verify/checker) reads the file with its own code, and refuses a file above its caps. No
+such file is written: every certificate passes `sealed`, which raises `TooLarge` instead.
 
-The data are in a file beside the certificate if they have too many numbers for it, or if
-`--data-file` asks for that; the certificate holds the name, size and SHA-256 of the file. The file
-is canonical JSON if verify/checker can read that, otherwise an .npz of integers (attncert check
---fast).
+The data are in a file beside the certificate if they have too many numbers, or if `--data-file` is
+given; the certificate then contains the name, size and SHA-256 of the file. The file is canonical
+JSON if verify/checker can read it, otherwise an .npz of integers (attncert check --fast).
 """
 
 from __future__ import annotations
@@ -33,24 +32,26 @@ from attncert.verify.features.tables import ranges
 
 # Caps of the checker (docs/certificate.md); the checker imports nothing from here, and a test
 # compares the two.
-MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items: commas and opening brackets
+MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items are counted by commas and opening brackets
 MAX_DIGITS = 500_000  # digits of a numerator or denominator
-LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # limits of a check
+LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # the limits of a check
 
-# Keys of every certificate, each null if the claim has no use for it.
+# Keys of every certificate. Each is null if the claim does not use it.
 NOTHING = {"format": "attncert/3", "saturation": None, "origin": None, "data_file": None,
            "tokens": None}  # fmt: skip
-INSIDE = 2**22  # numbers of the data that a certificate holds itself
+INSIDE = 2**22  # the most numbers of data inside a certificate
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
-_DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, with one item
+_DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, as one item
 
 
 class TooLarge(Exception):
-    """A certificate would be above a cap of the checker; str() gives the reason as a clause."""
+    """A certificate would be above a cap of the checker; the message gives the reason as a
+    clause."""
 
 
 class DataFile(dict[str, Any]):
-    """The certificate's entry for the file, `name` and `bytes`, with the content of the file."""
+    """The certificate's entry for the data file, `name` and `bytes`, and the content of the
+    file."""
 
     def __init__(self, name: str, content: bytes) -> None:
         super().__init__(name=name, bytes=len(content))
@@ -91,14 +92,13 @@ def certificate(
 
 
 def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tuple[float, float]:
-    """An upper estimate of the seconds and MiB for checking this interpolation, within a factor of
-    a few.
+    """An upper estimate, within a small factor, of the seconds and MiB for checking this
+    interpolation.
 
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
-    all heads, which have R bits together, are multiplied by the features and by one another;
-    and the products value·output, the labels and one example's terms are held in memory. The
-    estimate uses the sizes of the numbers alone. bits: the length of a readout that is not computed
-    yet.
+    all heads, which have R bits together, are multiplied by the features and by one another. The
+    products value·output, the labels and the terms of one example are in memory. The estimate uses
+    only the sizes of the numbers. bits: the length of a readout that is not computed yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()
@@ -119,7 +119,7 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
 
 
 def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
-    """Bits of the longest entry if all are written over one denominator."""
+    """The bits of the longest entry if all entries are written over one denominator."""
     known = [m for m in matrices if m is not None]
     entries = [x for m in known for x in m.entries()]
     common = math.lcm(*(int(m.numer_denom()[1]) for m in known))
@@ -128,22 +128,22 @@ def _common_bits(matrices: Sequence[fmpq_mat | None]) -> int:
 
 
 class Certificate(dict[str, Any]):
-    """The object in the file, as a dictionary; its repr is the claim, without the numbers."""
+    """The content of the file as a dictionary. Its repr shows the claim without the numbers."""
 
     def __repr__(self) -> str:
         return in_brief(self, self.get("claim"), digest=self.get("digest"), **self.get("dims", {}))
 
 
 def sealed(body: Mapping[str, Any]) -> Certificate:
-    """The certificate with the digest of everything else. Raises TooLarge if the checker would not
-    read it."""
+    """The certificate with the digest of its content. Raises TooLarge if the checker would not read
+    it."""
     text = canonical_bytes(body)
     require_readable(text)
     return Certificate({**body, "digest": hashlib.sha256(text).hexdigest()})
 
 
 def require_readable(text: bytes) -> None:
-    """Check a canonical body, before its digest is added, against the caps. Raises TooLarge.
+    """Check a canonical body against the caps, before its digest is added. Raises TooLarge.
 
     >>> require_readable(b'{"labels":["' + b"1" * 500_001 + b'"]}')
     Traceback (most recent call last):
@@ -161,7 +161,8 @@ def require_readable(text: bytes) -> None:
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:
-    """Keys sorted, no insignificant white space, ASCII: equal contents give equal bytes."""
+    """JSON in ASCII with sorted keys and no insignificant white space, so that equal contents give
+    equal bytes."""
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
@@ -171,13 +172,13 @@ def _require_short(matrices: Iterable[fmpq_mat | None]) -> None:
     for matrix in matrices:
         for x in matrix.entries() if matrix is not None else ():
             bits += x.p.bit_length() + x.q.bit_length()
-    if bits * 0.3 > MAX_FILE_BYTES:  # 0.301 digits for each bit
+    if bits * 0.3 > MAX_FILE_BYTES:  # 0.301 digits per bit
         size = f"about {int(bits * 0.301):,} digits"
         raise TooLarge(f"its numbers have {size}, and the checker reads {MAX_FILE_BYTES:,} bytes")
 
 
 def strings(matrix: fmpq_mat) -> list[list[str]]:
-    """Rows of "p" or "p/q" in lowest terms."""
+    """The rows as strings "p" or "p/q" in lowest terms."""
     return [[numeral(x) for x in row] for row in matrix.tolist()]
 
 
@@ -189,8 +190,8 @@ def envelope(
     provenance: Mapping[str, Any],
     file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """The keys that every claim about examples has. stored: the data. file: the file that holds
-    these data, if they are outside. provenance: from `produced_by`."""
+    """The keys of every claim about examples. stored: the data. file: the data file, if the data
+    are outside. provenance: from `produced_by`."""
     return NOTHING | {
         "claim": claim,
         "construction": construction,
@@ -218,10 +219,11 @@ def layer_body(
     width: int | None = None,
     **about: Any,
 ) -> dict[str, Any]:
-    """The keys of a claim about a layer. about: the further arguments of `envelope`.
+    """The content of a certificate of a claim about a layer. about: further arguments of
+    `envelope`.
 
-    unit: the unit of the logits, "1" or "ln 2". width: the width of the values, if the claim is
-    only about keys and queries; otherwise values and output are written.
+    unit: the unit of the logits, "1" or "ln 2". width: the width of the values if the claim is only
+    about keys and queries; otherwise values and output are written.
     """
     body = envelope(claim, data.origin.stored(data), **about)
     body["dims"] |= {
@@ -248,8 +250,9 @@ def produced_by(command: str, seed: int) -> dict[str, Any]:
 
 
 def data_file(data: Dataset, always: bool = False) -> DataFile | None:
-    """The data file of a certificate; None if the certificate holds the data itself: up to INSIDE
-    numbers, unless `always`. Raises TooLarge if no checker would read the file.
+    """The data file of a certificate, or None if the certificate itself contains the data: these
+    have at most INSIDE numbers and `always` is not set. Raises TooLarge if no checker would read
+    the file.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, always=True)

@@ -1,4 +1,5 @@
-"""Versions of installed packages. Each is read once: reading takes 1 ms, and a proof names nine."""
+"""The versions of installed packages. Each is read only once, since reading takes 1 ms and a proof
+names nine."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from importlib import metadata
 
 @cache
 def version(package: str) -> str:
-    """The version in its metadata. Raises importlib.metadata.PackageNotFoundError.
+    """The version in the metadata of a package. Raises importlib.metadata.PackageNotFoundError.
 
     >>> version("attncert") == metadata.version("attncert")
     True
@@ -19,8 +20,7 @@ def version(package: str) -> str:
 
 
 def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """Versions of Python and of the libraries used; for a device, those of its
-    `Device.versions`."""
+    """The versions of Python and the libraries used. device: `Device.versions` of a device."""
     packages = ("attncert", "python-flint", "sympy", "numpy", "scipy", "networkx")
     libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
     return libraries | dict(device or {})

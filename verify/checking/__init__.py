@@ -1,1 +1,2 @@
-"""Judging a certificate: the plain checker, the fast check, and both before any answer."""
+"""Checks of certificates by the plain checker or the fast check, also before any answer is
+returned."""

@@ -1,4 +1,4 @@
-"""The decorator of every function that answers a question: it checks arguments and certificates."""
+"""The decorator of all functions that answer a question. It checks arguments and certificates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _Answer = TypeVar("_Answer", bound=Answer)
 def answers(
     record: type[Question], **kinds: type | tuple[type, ...]
 ) -> Callable[[Callable[_Arguments, _Answer]], Callable[_Arguments, _Answer]]:
-    """A decorator for the function that answers such a question: unusable arguments raise an
+    """A decorator for the function that answers questions of this type. Unusable arguments raise an
     InputError of one line, and a checker judges the certificates of the answer (`judged.py`).
-    kinds: the types of its arguments, by name.
+    kinds: the types of the arguments, by name.
 
     >>> from attncert import load, prove
     >>> prove(load("digits"), heads=3)
@@ -42,7 +42,7 @@ of prove
                 if name in types and argument is not parameters[name].default:
                     _require_type(name, argument, types[name])
             answer = function(*args, **named)
-            from attncert.verify.checking.judged import judged  # loads the checkers
+            from attncert.verify.checking.judged import judged  # imports the checkers
 
             return judged(answer)
 

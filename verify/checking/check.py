@@ -8,10 +8,10 @@ from attncert.verify.checker import Verdict, check_file
 
 
 def check(path: str | os.PathLike[str]) -> Verdict:
-    """Re-derive everything a certificate claims, from the file alone.
+    """Verify everything that a certificate claims, from the file alone.
 
-    The verdict's status is "holds", "wrong", "over limit" or "unusable"; its message says why.
-    Nothing is raised for what a file holds. Arithmetic: exact integers; balls if the claim is
+    The verdict's status is "holds", "wrong", "over limit" or "unusable"; its message says why. No
+    content of a file raises an error. Arithmetic: exact integers; balls if the claim is
     about the true exponential. Source: docs/certificate.md.
 
     >>> check("no-such-certificate.json").status

@@ -1,12 +1,13 @@
-"""The check of each certificate before the verdict: no command returns a file that its own checker
-rejects.
+"""The check of each certificate before an answer is returned: no command returns a file that its
+own checker rejects.
 
 The decorator `answers` passes each answer to `judged`. The plain checker judges interpolations that
-take at most PLAIN_SECONDS by `cost_of_checking`, an upper bound. For ranks and nearby weights
-`_work` counts the products of the elimination: up to PLAIN_WORK the plain checker judges, up to
-FAST_WORK the fast check. Relations are always judged. Networks of up to `RECOMPUTED` products were
-judged when their file was written (verify/outputs/within.py). Larger files are not judged: that
-would take more than a tenth of the time of the command. The choice depends on sizes alone.
+take at most PLAIN_SECONDS according to `cost_of_checking`, an upper bound. For ranks and nearby
+weights `_work` counts the products of the elimination: up to PLAIN_WORK, the plain checker judges
+them; up to FAST_WORK, the fast check. Relations are always judged. Networks of up to `RECOMPUTED`
+products were judged when their file was written (verify/outputs/within.py). Larger files are not
+judged, since this would take more than a tenth of the time of the command. The choice depends only
+on sizes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _Answer = TypeVar("_Answer", bound=Answer)
 
 
 def judged(answer: _Answer) -> _Answer:
-    """The answer; undecided and without certificates if a checker rejects one."""
+    """The answer, or, if a checker rejects a certificate, an undecided answer without
+    certificates."""
     for file in answer.files:
         if reason := contradiction(file, judge_of(file, answer)):
             return answer.contradicted(reason)
@@ -37,10 +39,10 @@ def judged(answer: _Answer) -> _Answer:
 
 
 def contradiction(file: Mapping[str, Any], judge: str) -> str:
-    """Why this judge rejects the file, as a clause; "" if it does not, if there is no judge, or if
-    the file exceeds a limit of the checker.
+    """A clause that says why this judge rejects the file; "" if it does not, if there is no judge,
+    or if the file exceeds a limit of the checker.
 
-    The file is written to a folder and read from there, as by `attncert check`. Arithmetic: that of
+    The file is written to a folder and read from there, as by `attncert check`. Arithmetic: as in
     the checker.
     """
     if not judge:
@@ -59,7 +61,7 @@ def contradiction(file: Mapping[str, Any], judge: str) -> str:
 def _checks(judge: str) -> Callable[[str, float], checker.Verdict]:
     if judge == "plain checker":
         return checker.check_file
-    from attncert.verify.checking.fast.check import check_file  # loads what checks networks
+    from attncert.verify.checking.fast.check import check_file  # imports the check of networks
 
     return check_file
 

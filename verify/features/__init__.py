@@ -1,1 +1,1 @@
-"""Logits, softmax weights and features of a layer, recomputed from data and weights alone."""
+"""Logits, softmax weights and features of a layer, recomputed only from data and weights."""

@@ -1,10 +1,10 @@
-"""A third-party layer on a data set, in any convention: a network of one block of attention.
+"""A third-party layer on a data set, in any convention, as a network of one attention block.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
     weights   softmax over the rows of E (one query token, n context rows)
     features  Eᵀ weights, head by head
 
-Each query sees all of its context: a mask is applied to the data beforehand (`mask.visible_rows`).
+Each query sees its whole context; a mask is applied to the data beforehand (`mask.visible_rows`).
 Floats are dyadic rationals. If unit · scale is ln 2 times a rational number and all logits are
 integer multiples of ln 2, everything is exact; otherwise balls (Arb) enclose all rounding errors.
 """
@@ -28,14 +28,14 @@ from attncert.constructions.network.states import States
 from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import features
 
-MOST_WEIGHTS = 200_000  # T·H·n softmax weights: the limit on work
-_EXACT_BITS = 300_000  # bits of all exponents together; above that, weights are balls
+MOST_WEIGHTS = 200_000  # a limit on T·H·n, the number of softmax weights
+_EXACT_BITS = 300_000  # if all exponents together have more bits, weights are balls
 
 
 @dataclass(frozen=True)
 class Attention:
-    """A complete layer on data of its widths. biased: the last entry of every token is a 1 that was
-    appended, and does not count in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
+    """A complete layer on data of its widths. biased: whether the last entry of every token is an
+    appended 1, which does not count in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
 
     data: Dataset
     layer: Layer
@@ -57,13 +57,13 @@ class Attention:
         unit: str | None = None,
         scale: str | None = None,
     ) -> Attention:
-        """Stored weights on data. unit, scale: by default those of the weights."""
+        """The layer of stored weights on data. unit, scale: by default, those of the weights."""
         unit, scale = unit or weights.unit, scale or weights.scale
         return cls(weights.on(data), weights.layer, unit, scale, weights.biased)
 
     @cached_property
     def block(self) -> blocks.Attention:
-        """The layer as a block; a rational scale is multiplied into its query weights."""
+        """The layer as a block. A rational scale is multiplied into the query weights."""
         square, (_, output), heads = self._square, self.layer.readout, self.layer.heads
         if (root := math.isqrt(square)) ** 2 == square:
             heads = tuple(replace(head, query=head.query / root) for head in heads)
@@ -86,7 +86,7 @@ class Attention:
 
     @property
     def factor(self) -> arb:
-        """unit · scale, enclosed."""
+        """unit · scale, enclosed in a ball."""
         return factor(self._unit) / arb(self._square).sqrt()
 
     @property
@@ -95,14 +95,14 @@ class Attention:
         return States.of(self.data, BALLS)
 
     def outputs(self) -> arb_mat:
-        """A(E, e) of all examples, T×m, enclosed."""
+        """The outputs A(E, e) of all examples, T×m, enclosed in balls."""
         return self.network.enclosures(self.data, ctx.prec)
 
     # Exact values, if the logits are integer multiples of ln 2.
 
     @cached_property
     def exponents(self) -> int | None:
-        """Bits of all powers of two together; None if the logits are not integers."""
+        """The bits of all powers of two together; None if the logits are not integers."""
         if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         try:
@@ -112,11 +112,12 @@ class Attention:
 
     @property
     def short(self) -> bool:
-        """Whether the logits are integers, and the weights short enough to be written."""
+        """Whether the logits are integers and the weights short enough to be written out."""
         return self.exponents is not None and self.exponents <= _EXACT_BITS
 
     def full_rank_modulo(self) -> int | None:
-        """A prime modulo which Z has rank T; None if none was found or logits are not integers."""
+        """A prime modulo which Z has rank T; None if none was found or if logits are not
+        integers."""
         if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         rank, prime = features.rank_of(self.data, Layer(self.block.heads))

@@ -1,6 +1,6 @@
-"""Logits and features of a layer, recomputed from the data and the weights alone.
+"""Logits and features of a layer, recomputed only from the data and the weights.
 
-Nothing is taken from the builder: the logits that it records are one of the things checked.
+Nothing is taken from the builder, since the logits that it records are among the things to check.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class NotIntegral(Inexact):
 
 
 def logits(head: Head, data: Dataset) -> ObjectArray:
-    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for all t: a (T, n) object array of integers (units of ln 2).
+    """The logits (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for all t: a (T, n) object array of integers, in units of
+    ln 2.
 
     Exact. Raises NotIntegral.
     """
@@ -43,7 +44,7 @@ def logits(head: Head, data: Dataset) -> ObjectArray:
 
 
 def logit_table(head: Head, data: Dataset) -> Table:
-    """The same logits; at width one they are an outer product. Exact. Raises NotIntegral."""
+    """The same logits; at width one, as an outer product. Exact. Raises NotIntegral."""
     table, scale = products(head, data)
     if scale == 1:
         return table
@@ -56,8 +57,9 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
-    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (all, if None) as integers, (N, n), over one positive
-    scale; exact. At width one they are an outer product over the scale 1, if that is integral."""
+    """The products (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None: all) as integers, (N, n), over one
+    positive scale. Exact. At width one they are an outer product over the scale 1 if this is
+    integral."""
     left, key_scale = token_products(data, head.key)
     products, query_scale = query_products(data, head.query)
     right, scale = products.astype(object), key_scale * query_scale
@@ -71,23 +73,23 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
 
 
 def query_products(data: Dataset, columns: fmpq_mat) -> tuple[IntegerArray, int]:
-    """columnsᵀ·e_t for all t as integers, (T, w), over one positive scale; exact. columns: d×w."""
+    """columnsᵀ·e_t for all t as integers, (T, w), over one positive scale. Exact. columns: d×w."""
     whole, scale = columns.numer_denom()
     products = integers.product(data.queries.stored, integers.from_flint(whole))
     return products, int(scale) * data.queries.denominator
 
 
 def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
-    """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale;
-    columns: d×w. Exact."""
+    """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale.
+    Exact. columns: d×w."""
     whole, scale = columns.numer_denom()
     products = context_products(data, integers.from_flint(whole))
     return products.astype(object), int(scale) * data.contexts.denominator
 
 
 def softmax_mod(table: ObjectArray, p: int, times: IntArray | None = None) -> IntArray:
-    """Softmax weights 2^k / Σ 2^k mod p, (T, n) int64; times: how often each token is added. Raises
-    SumVanishes if Σ ≡ 0."""
+    """The softmax weights 2^k / Σ 2^k mod p, (T, n) int64. times: how often each token counts.
+    Raises SumVanishes if Σ ≡ 0."""
     return modular.softmax_mod(table, p, times).astype(np.int64)
 
 
@@ -108,8 +110,8 @@ def contexts_mod(data: Dataset, p: int) -> IntArray:
 
 
 def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArray:
-    """Z mod p, (T, H·d) int64, from the logits of the heads. Raises ArithmeticError if there are no
-    features mod p: p divides the denominator of the contexts, or a softmax sum."""
+    """Z mod p, (T, H·d) int64, from the logits of the heads. Raises ArithmeticError if the features
+    are not defined mod p because p divides the denominator of the contexts or a softmax sum."""
     contexts = contexts_mod(data, p)
     return np.hstack([mix_mod(softmax_mod(table, p, data.times), contexts, p) for table in tables])
 
@@ -128,7 +130,7 @@ def feature_residues(
 def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
     """The largest rank of Z modulo PRIMES_31, and that prime; rank 0 if no features exist.
 
-    It is a lower bound of the rank over ℚ. The first prime of full rank ends the search.
+    The rank is a lower bound on the rank over ℚ. The first prime with full rank ends the search.
     """
     best, prime = 0, PRIMES_31[0]
     with suppress(NotIntegral):
@@ -142,7 +144,7 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
 
 
 class Progressive:
-    """Features mod p of the first heads, for ranks that grow head by head."""
+    """The features mod p of the first heads, to which heads are appended one by one."""
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.prime = prime
@@ -151,20 +153,21 @@ class Progressive:
         self._blocks: list[IntArray] = []
 
     def contexts(self, rows: Sequence[int]) -> IntArray:
-        """Contexts of these examples mod p, (N or 1, n, d)."""
+        """The contexts of these examples mod p, (N or 1, n, d)."""
         return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
 
     def times(self, rows: Sequence[int]) -> IntArray | None:
-        """The multiplicity of each row as a token of these examples, (N, n); None if each is one
+        """How often each row is a token of these examples, (N, n); None if each row is one
         token."""
         return None if self._times is None else self._times[list(rows)]
 
     def append(self, block: IntArray) -> None:
-        """The next head's features of all examples, (T, d) mod p."""
+        """Append the features of the next head for all examples, (T, d) mod p."""
         self._blocks.append(block)
 
     def rank(self, rows: Sequence[int], further: IntArray | None = None) -> int:
-        """Rank mod p of these examples' features, with one more block for them if given."""
+        """The rank mod p of the features of these examples, with a further block of features if
+        given."""
         blocks = [block[list(rows)] for block in self._blocks]
         if further is not None:
             blocks.append(further)
@@ -172,14 +175,14 @@ class Progressive:
 
 
 def residue_rank(matrix: IntArray, p: int) -> int:
-    """Rank over F_p (FLINT)."""
+    """The rank over F_p (FLINT)."""
     rows, columns = matrix.shape
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
 
 
 def related_rows(table: IntArray, p: int) -> tuple[int, list[int]]:
     """The rank modulo p, and the rows with a nonzero coefficient in some relation. The other rows
-    are independent of one another and of these.
+    are independent of one another and of these rows.
 
     >>> related_rows(np.array([[1, 0, 0], [0, 1, 1], [0, 2, 2], [0, 0, 5]]), 7)
     (3, [1, 2])

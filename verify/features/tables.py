@@ -1,8 +1,9 @@
-"""One head's logits for all examples: as a table, or as an outer product for heads of width one.
+"""The logits of one head for all examples, as a table or, for heads of width one, as an outer
+product.
 
-At width one the logits of example t are (query·e_t)·E⁽ᵗ⁾key, a number times a row; in a shared
-context all rows are equal. Ranges, leads and weights follow from the T numbers and a few extremes
-of the rows: T + n long integers instead of T·n.
+At width one the logits of example t are (query·e_t)·E⁽ᵗ⁾key, a number times a row, and in a shared
+context all rows are equal. Ranges, leads and weights follow from the T numbers and a few extreme
+entries of the rows, so T + n long integers replace T·n.
 """
 
 from __future__ import annotations
@@ -16,21 +17,22 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, ObjectArray
 
-_DROP = 1100  # a float weight is 0 this many bits below the largest logit
+_DROP = 1100  # at this number of bits below the largest logit, a float weight is 0
 
 
 @dataclass(frozen=True)
 class Outer:
-    """The integers by[t]·rows[t], (N, n). by: (N,); rows: (N, n), or (1, n) if all are equal."""
+    """The integers by[t]·rows[t], (N, n). by: (N,). rows: (N, n), or (1, n) if all rows are
+    equal."""
 
     by: ObjectArray
     rows: ObjectArray
 
     @classmethod
     def of(cls, by: ObjectArray, rows: ObjectArray, scale: int) -> Outer | None:
-        """by[t]·rows[t]/scale, the rows over their greatest common divisor; None if the factor of
-        some t is then not an integer. If all t share one row, some entry is then not an integer
-        either."""
+        """The outer product by[t]·rows[t]/scale, with each row divided by its greatest common
+        divisor; None if the factor of some t is then not an integer. If all t share one row, this
+        means that some entry is not an integer."""
         content = math.gcd(*rows.ravel().tolist()) or 1
         common = math.gcd(content, scale)
         if common < content:
@@ -60,7 +62,7 @@ class Outer:
 
 
 def behind_targets(rows: ObjectArray, targets: Sequence[int] | IntArray) -> ObjectArray:
-    """The target of each row minus its other entries, in order: (N, n) -> (N, n - 1)."""
+    """The target of each row minus the other entries in order: (N, n) -> (N, n - 1)."""
     count, n = rows.shape
     at = np.arange(count), np.asarray(targets, dtype=np.intp)
     others = np.ones(rows.shape, dtype=bool)
@@ -69,16 +71,16 @@ def behind_targets(rows: ObjectArray, targets: Sequence[int] | IntArray) -> Obje
     return apart
 
 
-Table: TypeAlias = ObjectArray | Outer  # (N, n): Python integers; rationals only in arrays
+Table: TypeAlias = ObjectArray | Outer  # (N, n); arrays contain Python integers or rationals
 
 
 def dense(table: Table) -> ObjectArray:
-    """The table written out, (N, n)."""
+    """The table as an array, (N, n)."""
     return table.by[:, None] * table.rows if isinstance(table, Outer) else table
 
 
 def ranges(table: Table) -> ObjectArray:
-    """The largest minus the smallest logit of each example, (N,) integers."""
+    """The largest minus the smallest logit of each example, as (N,) integers."""
     rows = table.rows if isinstance(table, Outer) else table
     spans: ObjectArray = rows.max(axis=1) - rows.min(axis=1)
     return np.abs(table.by) * spans if isinstance(table, Outer) else spans
@@ -98,7 +100,7 @@ def leads(table: Table, targets: Sequence[int]) -> list[Any]:
 
 
 def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
-    """log2(1 - p_max) for each example, (N,) float64; -inf if n = 1, else at least -10^300.
+    """log2(1 - p_max) for each example, (N,) float64; -inf if n = 1, otherwise at least -10^300.
     times: how often each row is a token, (N, n); default: once."""
     if times is not None:
         own = zip(dense(table), times, strict=True)
@@ -114,11 +116,11 @@ def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
 
 
 def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:
-    """The largest entry minus the second largest, (N,); and the second largest minus each of the
-    others, capped at _DROP, in decreasing order, (N, n - 1).
+    """The largest entry minus the second largest, (N,), and the second largest minus each entry
+    except the largest, capped at _DROP, for decreasing entries, (N, n - 1).
 
-    A multiple b > 0 of a row keeps its order, b < 0 reverses it; and min(b·x, _DROP) follows from
-    min(b, _DROP) and min(x, _DROP), since both are 0 or at least 1.
+    Multiplying a row by b > 0 keeps its order, and b < 0 reverses it. min(b·x, _DROP) follows from
+    min(b, _DROP) and min(x, _DROP), since b and x are 0 or at least 1.
     """
     if isinstance(table, Outer):
         (first, further), (first_up, further_up) = _drops(table.rows), _drops(-table.rows)

@@ -1,1 +1,1 @@
-"""`attncert fit`: weights for given labels, and real weights enclosed near them."""
+"""`attncert fit`: weights for given labels, and exact real weights enclosed near them."""

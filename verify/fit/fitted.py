@@ -1,9 +1,9 @@
-"""`attncert fit` as a function: a number of heads by the capacity law, a fit, a claim.
+"""`attncert fit` as a function: the number of heads by the capacity law, a fit, and a claim.
 
 As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or
-labels of too large a rank. A fit that does not end at a solution excludes nothing: the answer is
-undecided. Above the dimension count N (`constructions/given/law.py`) almost all labels are out of
-reach, and no fit is tried.
+labels whose rank is too large. If a fit does not end at a solution, it excludes nothing, and the
+answer is undecided. If there are more labels than the dimension count N
+(`constructions/given/law.py`), almost all labellings are out of reach, and no fit is tried.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
 
-_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads; for one head
-_DEEP_TRIES = 4  # starts for each number of heads of several layers
+_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads, and for one head
+_DEEP_TRIES = 4  # starts for each number of heads, for several layers
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start: its number of heads in each layer, its seed, the bound N for these heads, the
-    number of weights, and how it ended."""
+    """A start of the fit: the number of heads in each layer, the seed, the bound N for these heads,
+    the number of weights, and how the fit ended."""
 
     heads: int
     seed: int
@@ -62,9 +62,10 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Answer):
-    """law: the bound on the labels that H heads can fit. attempts: in order, the last one decides;
-    empty if the labels are excluded or exceed the bound. near: what was shown about the weights
-    that fit, if any. heads: what each head does, if weights were found.
+    """The answer to a fit. law: the bound on the labels that H heads can fit. attempts: the starts
+    in order, of which the last one decides; empty if the labels are excluded or exceed the bound.
+    near: what was shown about the weights, if a fit was found. heads: the work of each head, if
+    weights were found.
     """
 
     question: Fit
@@ -135,7 +136,7 @@ def _undecided(data: Dataset, reason: str) -> Claim:
 
 
 class _Search:
-    """Starts, one after the other, until the weights of one are certified."""
+    """The search, which tries one start after the other until the weights of one are certified."""
 
     def __init__(self, data: Dataset, question: Fit, progress: StageProgress) -> None:
         self.data, self.question, self.progress = data, question, progress
@@ -150,7 +151,7 @@ class _Search:
     def answer(
         self, claims: Sequence[Claim], certificate: Mapping[str, Any] | None, uncertified: str
     ) -> Fitted:
-        """The answer with these claims, the last of which is the conclusion."""
+        """The answer with these claims, of which the last is the conclusion."""
         return Fitted(
             question=self.question,
             data=self.data,
@@ -219,7 +220,8 @@ class _Search:
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Contexts, queries, labels, and how often each row is a token (None if once)."""
+    """The contexts, queries and labels as floats, and how often each row is a token (None:
+    once)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip
@@ -232,8 +234,8 @@ def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArr
 
 
 def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, ...]:
-    """Claims that exclude these labels for all weights, then the conclusion that they do; empty if
-    none does."""
+    """The claims that exclude these labels for all weights, and the conclusion; empty if no claim
+    excludes them."""
     claims = label_limits(data, heads, value_width)
     labels = [claim for claim in claims if claim.excludes(About.THESE_LABELS)]
     if not labels:
@@ -242,7 +244,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
 
 
 def _beyond(law: Law | DeepLaw, question: Fit, T: int, value_width: int) -> str:
-    """Why nothing is tried: T·m is above N, for the heads of the question or for any number."""
+    """Why no fit is tried: T·m is above N, for the question's number of heads or for any number."""
     labels = T * law.whole.labels
     if question.heads is None:
         if law.fewest_heads(question.head_width, value_width) is not None:
@@ -261,12 +263,13 @@ def _beyond(law: Law | DeepLaw, question: Fit, T: int, value_width: int) -> str:
 
 
 def tries(heads: int) -> int:
-    """The number of starts for this many heads; starts of one head are short."""
+    """The number of starts for this number of heads. A start with one head is short."""
     return _TRIES_OF_ONE if heads == 1 else _TRIES
 
 
 def _starts(law: Law | DeepLaw, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
-    """(heads, seed), from the fewest heads that the law allows to one and a half times that."""
+    """Pairs (heads, seed), from the fewest heads that the law allows to one and a half times this
+    number."""
     if question.heads is not None:
         counts: list[int] = [question.heads]
     else:

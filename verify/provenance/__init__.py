@@ -1,1 +1,1 @@
-"""The origin of data: rounded numbers, token sequences, domains, blocks before a layer."""
+"""The origin of data: rounding, token sequences, domains, or blocks before a layer."""

@@ -1,8 +1,8 @@
 """Data that a first network computed from the given data.
 
-A statement about layers on them is about the composition of the two.
-The claim "before" says that the data are the outputs of the blocks. It uses the checker's
-evaluation, which shares no code with that of constructions/network.
+A statement about layers on these data is a statement about the composition of both networks. The
+claim "before" says that the data are the outputs of the blocks. It uses the checker's evaluation,
+which shares no code with constructions/network.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from attncert.verify.claims.evidence import Claim, timed
 
 
 def behind(data: Dataset, blocks: str | None) -> Dataset:
-    """The data after the blocks that the option --before names: "mean", or the path of a file;
-    None: the data themselves. Raises InputError, for instance for blocks that are not rational on
-    them."""
+    """The data after the blocks that the option --before names, "mean" or the path of a file; None:
+    the data themselves. Raises InputError, for example if the blocks are not rational on the
+    data."""
     if not blocks:
         return data
     try:
@@ -50,7 +50,8 @@ def after(data: Dataset, front: Network) -> Dataset:
 
 @dataclass(frozen=True)
 class AfterBlocks(Origin):
-    """original: the data as given. front: the network that computed the current data from them."""
+    """The origin of data computed by blocks. original: the given data. front: the network of the
+    blocks."""
 
     original: Dataset
     front: Network
@@ -91,7 +92,7 @@ class AfterBlocks(Origin):
         return "One fixed block" if self.front.depth == 1 else f"{self.front.depth} fixed blocks"
 
     def _claim(self, data: Dataset) -> Claim:
-        """The claim that the tokens and query of each example are those of the checker's
+        """The claim that the tokens and query of each example agree with the checker's
         evaluation."""
         before, limits = self.original, Limits(math.inf, math.inf)
         blocks = [block(limits, x) for x in self.blocks]

@@ -16,15 +16,15 @@ from attncert.verify.claims.evidence import Claim, timed
 
 
 def on_grid(data: Dataset, grid: Fraction) -> Dataset:
-    """The data rounded to multiples of `grid`; their origin says so."""
+    """The data rounded to multiples of `grid`, with this origin."""
     short, change = rounded(data, grid)
     return short.of_origin(Rounded(grid, data, change))
 
 
 @dataclass(frozen=True)
 class Rounded(Origin):
-    """grid: the step, above 0. original: the data before rounding. largest_change: the largest
-    change of any number."""
+    """The origin of rounded data. grid: the step, above 0. original: the data before rounding.
+    largest_change: the largest change of a number."""
 
     grid: Fraction
     original: Dataset
@@ -63,8 +63,8 @@ class Rounded(Origin):
         return rounded_up(self.largest_change, 5)
 
     def _claim(self, data: Dataset) -> Claim:
-        """The claim that every number of `data` is the nearest multiple of the grid, the even one
-        in a tie, and that labels are unchanged. Fractions are compared."""
+        """The claim that every number of `data` is the nearest multiple of the grid (in a tie, the
+        even multiple) and that labels are unchanged. It compares fractions."""
         wrong, changes = self._compared(data)
         return Claim.checked(
             ids.ROUNDING,
@@ -83,8 +83,8 @@ class Rounded(Origin):
         )
 
     def _compared(self, data: Dataset) -> tuple[str, list[Fraction]]:
-        """The first part that is not rounded correctly, "" if there is none; and the change of each
-        number."""
+        """The first part that is not rounded correctly ("" if there is none), and the change of
+        each number."""
         wrong, changes = "", list[Fraction]()
         for name in ("contexts", "queries"):
             old, new = getattr(self.original, name), getattr(data, name)

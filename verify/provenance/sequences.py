@@ -1,10 +1,11 @@
-"""Data of token sequences: contexts and queries are their prefixes, one example of each class.
+"""Data from token sequences: contexts and queries are their prefixes, with one example of each
+class.
 
-Softmax attention depends neither on the order of tokens nor on multiplying all their counts by a
-number. So examples with equal queries and proportional multisets of tokens have the same output for
-all weights of a layer: they form a class (docs/next-token.md, section 2). One of those with equal
-labels is kept. Examples of one class with different labels are all kept, and no weights output
-them.
+The output of softmax attention does not change if tokens are reordered or all their counts are
+multiplied by the same number. So examples with equal queries and proportional multisets of tokens
+have the same output for all weights of a layer: they form a class (docs/next-token.md, section 2).
+For each label in a class, one example is kept. If a class has several labels, no weights output
+them all.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from attncert.verify.claims.words import counted
 
 
 def by_class(data: Dataset) -> Dataset:
-    """Sequences as the examples of a layer: one of each class and label. Other data are returned
-    unchanged.
+    """Sequences as the examples of a layer, with one example for each class and label. Other data
+    are returned unchanged.
 
     >>> from attncert import of_sequences
     >>> data = of_sequences(["ababc"], {"a": [1, 0], "b": [0, 1], "c": [1, 1]}, labels=[5, 7, 6, 7])
@@ -50,7 +51,8 @@ def by_class(data: Dataset) -> Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Prefixes(Sequences):
-    """whole: all examples. first: the first example of the class and label of each."""
+    """The origin of such data. whole: all examples. first: for each example, the first one of its
+    class and label."""
 
     whole: Dataset
     first: tuple[int, ...]
@@ -93,8 +95,8 @@ class Prefixes(Sequences):
         return [timed(partial(self._claim, data))]
 
     def _claim(self, data: Dataset) -> Claim:
-        """The data are compared with the checker's reading of the sequences; classes are compared
-        by products instead of fractions."""
+        """The claim about this origin. It compares the data with the checker's reading of the
+        sequences, and classes by products instead of fractions."""
         others = [(t, s) for t, s in enumerate(self.first) if s < t]
         apart = next((pair for pair in others if not _one_class(self.whole, *pair)), None)
         wrong = _unlike(data) or ("" if apart is None else f"examples {apart} are of two classes")
@@ -119,7 +121,8 @@ def _representatives(data: Dataset) -> Iterator[int]:
 
 
 def _one_class(data: Dataset, t: int, s: int) -> bool:
-    """Equal queries and labels, and contexts with a_i sum(b) = b_i sum(a) for all i."""
+    """Whether queries and labels are equal and the token counts satisfy a_i sum(b) = b_i sum(a) for
+    all i."""
     a, b = (multiplicities(data, k) for k in (t, s))
     tables = [data.queries] if data.stated is None else [data.queries, data.stated]
     one = all(x[t].strings() == x[s].strings() for x in tables)
@@ -127,7 +130,7 @@ def _one_class(data: Dataset, t: int, s: int) -> bool:
 
 
 def _unlike(data: Dataset) -> str:
-    """The first difference of the data from the checker's reading of the sequences, or ""."""
+    """The first difference between the data and the checker's reading of the sequences, or ""."""
     limits, dims = Limits(math.inf, math.inf), (data.T, data.longest, data.d, data.m)
     names = ("examples", "context", "width", "labels")
     cert = {"data": data.canonical(), "tokens": None, "dims": dict(zip(names, dims, strict=True))}
@@ -147,8 +150,9 @@ def _unlike(data: Dataset) -> str:
 
 
 def _in_order(data: Dataset, t: int, tokens: list[list[int]], unit: int, own: int) -> bool:
-    """Whether these tokens over `unit` are those of the data in their order. The first token of
-    each row is compared; every other must be the same object as the first of its row."""
+    """Whether these tokens over `unit` are the tokens of the data in their order. The first token
+    of each row is compared; every other token must be the same object as the first token of its
+    row."""
     order = np.arange(data.tokens(t)) if data.order is None else data.order[t]
     if len(tokens) != len(order):
         return False

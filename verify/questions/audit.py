@@ -1,4 +1,5 @@
-"""The questions of `attncert audit` and `attncert attack`: do constructions keep their promises?"""
+"""The questions of `attncert audit` and `attncert attack`, which test what constructions
+promise."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from attncert.verify.questions.values import SEED, SWITCH, text, whole
 
 @dataclass(frozen=True, repr=False)
 class Audit(Question):
-    """Say which edge cases a construction meets, and which step uses which hypothesis on DATA.
+    """Say how a construction deals with edge cases, and which step uses which hypothesis on DATA.
 
     Arithmetic and source: see `attncert.audit`. Raises InputError for options out of range.
 

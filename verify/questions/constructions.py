@@ -1,7 +1,8 @@
 """The names of the constructions of this project, in the order of lists.
 
-Options and help use them without loading a construction. The record of a layer is in the module of
-its name, those of networks are in verify/statements/networks.py.
+Options and help texts use the names without loading a construction. The record of a layer
+construction is in the module with its name; the records of networks are in
+verify/statements/networks.py.
 """
 
 LAYERS = ("paper", "width-one", "affine", "generic")
@@ -13,4 +14,4 @@ OURS = (*LAYERS, *NETWORKS, RETRIEVAL)
 OWN = "MODULE:NAME"  # a third-party construction
 ATTACKED = tuple(
     name for name in OURS if name not in ("generic", RETRIEVAL)
-)  # theorems that can fail
+)  # constructions whose theorem can fail

@@ -1,4 +1,4 @@
-"""The questions of `attncert fit` and `attncert capacity`: which labels can the heads carry?"""
+"""The questions of `attncert fit` and `attncert capacity`: which labels heads can memorize."""
 
 from __future__ import annotations
 

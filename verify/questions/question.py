@@ -1,8 +1,8 @@
-"""Questions: frozen records, each with the options of its command.
+"""Questions: frozen records of the options of commands.
 
-The options and the help of the command (attncert/terminal/options.py), the settings in JSON and the
-command line that gives the same answer derive from the record. `embed` asks nothing about data, and
-has only the record of options.
+The options and the help of a command (attncert/terminal/options.py), the settings in JSON and the
+command line that reproduces an answer are derived from the record. `embed` asks no question about
+data and has only a record of options.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from attncert.verify.questions.values import Rule, whole
 class Option:
     """One option of a command.
 
-    help: one line. default: None if the data decide the value. repeats: whether an answer depends
-    on it, so that the command line that repeats a run names it.
+    help: one line. default: None if the data determine the value. repeats: whether an answer
+    depends on the option, so that the command line that repeats a run contains it.
     """
 
     rule: Rule
@@ -29,7 +29,7 @@ class Option:
     repeats: bool
 
     def read(self, name: str, entry: Any) -> Any:
-        """The value of an entry; None for the default None. Raises InputError."""
+        """The value of an entry; None if the entry and the default are None. Raises InputError."""
         if entry is None and self.default is None:
             return None
         return self.rule.checked(name, entry)
@@ -42,12 +42,12 @@ def option(default: Any, rule: Rule, help: str, *, repeats: bool = True, **rest:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a command. Its docstring's first line is the help of the command.
+    """The options of a command. The first line of the docstring is the help of the command.
 
-    command: its name. example: a command line, for its help. parameters: its arguments in order; a
-    class variable of the same name describes each, "" if the command does not take it. optional:
-    whether they may be left out. folder: describes --out; needs_folder: whether it must be given.
-    Raises InputError, which names the field, for a value that an option does not take.
+    example: a command line, shown in the help. parameters: the arguments in order. A class variable
+    with the same name describes each; it is "" if the command does not take the argument. optional:
+    whether arguments may be left out. folder: describes --out. needs_folder: whether --out must be
+    given. Raises InputError with the name of the field if an option does not accept a value.
     """
 
     command: ClassVar[str]
@@ -64,7 +64,7 @@ class Options:
 
 @dataclass(frozen=True, repr=False)
 class Question(Options):
-    """A question about data. Its example works in a checkout."""
+    """A question about data. The example works in a checkout of the repository."""
 
     parameters: ClassVar[tuple[str, ...]] = ("weights", "data")
     folder: ClassVar[str] = "folder for the report; default: attncert-report/NAME"
@@ -88,7 +88,7 @@ class Question(Options):
         return False
 
     def settings(self) -> dict[str, Any]:
-        """The options that an answer depends on, JSON-able.
+        """The options on which an answer depends, in JSON form.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove(heads=3).settings()["heads"]
@@ -101,12 +101,12 @@ class Question(Options):
         }
 
     def of(self, data: Any) -> Any:
-        """The data that the question is about: the first `examples`, if that option is set."""
+        """The data that the question is about: the first `examples` if this option is set."""
         return data if self.examples is None else data.take(self.examples)
 
     def line(self, bare: bool = False) -> str:
-        """The command line that gives the same answer again, without paths and defaults. bare:
-        without data.
+        """The command line that reproduces the answer, without paths and defaults. bare: whether to
+        leave out the data.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
@@ -123,12 +123,12 @@ class Question(Options):
 
 
 def arguments(record: type[Options]) -> tuple[str, ...]:
-    """The arguments of the command, in the order of the command line."""
+    """The names of the command's arguments, in the order of the command line."""
     return tuple(name for name in record.parameters if getattr(record, name))
 
 
 def options(record: type[Options]) -> Mapping[str, Option]:
-    """The options by name; the option that all questions about data have is the last."""
+    """The options by name. The option of all questions about data comes last."""
     own = {x.name: x.metadata["option"] for x in fields(record)}
     examples = own.pop("examples", None)
     return own | {"examples": examples} if "data" in arguments(record) else own
@@ -144,13 +144,13 @@ def flag(name: str) -> str:
 
 
 def _word(name: str, setting: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
-    """The value in a report: the name of the option instead of a path."""
+    """The value as shown in a report, with the name of the option instead of a path."""
     foreign = rule.file and setting is not None and setting not in rule.choices
     return name.upper() if foreign else word(setting)
 
 
 def written(setting: Any) -> str:
-    """The value for a command line: floats without an exponent.
+    """The value as written on a command line, with floats without an exponent.
 
     >>> written(20.0), written(1e6), written(0.00001), written("1/64")
     ('20', '1000000', '0.00001', '1/64')

@@ -1,4 +1,4 @@
-"""Rules for the values of options, which are the same in Python and on a command line."""
+"""Rules for the values of options. They are the same in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _EXACT = re.compile(
 class Rule:
     """The rule for one option.
 
-    must: what the value must be, for an error. fits: whether it is that. kind: its type on the
-    command line. choices: values that the shell completes. file: whether other values are paths,
-    which no printed command names. read: from the entry to the value; may raise ValueError.
+    must: says in an error what the value must be. fits: whether a value satisfies the rule. kind:
+    the type on the command line. choices: values that the shell completes. file: whether other
+    values are paths, which printed commands omit. read: converts the entry to the value; may raise
+    ValueError.
     """
 
     must: str
@@ -35,7 +36,7 @@ class Rule:
     read: Callable[[Any], Any] = lambda entry: entry
 
     def checked(self, name: str, entry: Any) -> Any:
-        """The value. Raises InputError, which says what `name` must be."""
+        """The value that the rule reads. Raises InputError, which says what `name` must be."""
         try:
             value = self.read(entry)
             fits = self.fits(value)
@@ -79,7 +80,7 @@ def one_of(*names: str) -> Rule:
 
 
 def grid() -> Rule:
-    """A step above 0: kept as the text of its fraction.
+    """A step above 0, stored as the text of its fraction.
 
     >>> grid().read("0.1"), grid().read("1/64")
     ('1/10', '1/64')
@@ -96,7 +97,7 @@ def grid() -> Rule:
 
 
 def exact() -> Rule:
-    """A number of at least 0, taken exactly: kept as its text.
+    """A number of at least 0, stored exactly as its text.
 
     >>> exact().read("1e-3"), exact().read(Fraction(1, 3)), exact().read(-0.0)
     ('1e-3', '1/3', '-0.0')
@@ -109,7 +110,7 @@ def exact() -> Rule:
 
 
 def text(*names: str) -> Rule:
-    """Any text; `names` are known values.
+    """Any text. `names` are known values for completion.
 
     >>> text("paper").fits("MODULE:NAME")
     True
@@ -118,7 +119,7 @@ def text(*names: str) -> Rule:
 
 
 def path(*names: str) -> Rule:
-    """The path of a file, as text; or one of these names."""
+    """The path of a file as text, or one of these names."""
     must, fits = "the path of a file", lambda entry: _is_text(entry) and entry != ""
     return Rule(must, fits, choices=names, file=True, read=os.fspath)
 
@@ -130,5 +131,5 @@ def _is_text(entry: Any) -> bool:
 DEVICES = one_of(*get_args(DeviceChoice))
 SWITCH = Rule("true or false", lambda entry: isinstance(entry, bool), bool)
 TEXT = text()
-SIZE = whole(1, 2**14)  # heads, and widths
+SIZE = whole(1, 2**14)  # for heads, and for widths
 SEED = whole(0, 2**63 - 1, "2^63 - 1")

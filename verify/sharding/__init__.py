@@ -1,1 +1,1 @@
-"""Long sweeps in shards: threads, Dask, and a log of what is finished."""
+"""Long searches in shards, on threads or Dask, with a log of finished shards."""

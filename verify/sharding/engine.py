@@ -1,12 +1,12 @@
-"""Running shards: on threads, or on a Dask cluster.
+"""Runs shards on threads or on a Dask cluster.
 
-A shard's record depends on the shard alone: the place where it runs and the time when its record
-arrives do not matter. Records are taken, and kept, in the order of the shards.
+A shard's record depends only on the shard, and not on the place where it runs or the time when its
+record arrives. Records are read and stored in the order of the shards.
 
-A cluster loses workers. Dask runs the shards of a lost worker elsewhere, and gives up a shard on
-which too many workers ended (`allowed-failures`): the run then ends with a one-line error. A worker
-may also have another version, or return false records: its text is checked like a record of a log
-(`fits`).
+Clusters lose workers. Dask runs the shards of a lost worker elsewhere, but gives up a shard on
+which too many workers ended (`allowed-failures`); the run then ends with a one-line error. A worker
+may also have another version, or return false records, so its answer is checked like a record of a
+log (`fits`).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Fits = Callable[[Shard, Any], bool]
 
 _WORKERS = f"run by workers that stay alive and have attncert {version('attncert')}, as this one"
 _SOURCES = {"log": "log", "dask": "cluster"}
-_PATIENCE = 60.0  # seconds in which a cluster must have a worker
+_PATIENCE = 60.0  # seconds within which a cluster must have a worker
 
 
 def run(
@@ -56,13 +56,13 @@ def run(
     enough: Callable[[Record], bool] = lambda record: False,
     progress: StageProgress = silent,
 ) -> dict[Shard, Record]:
-    """The records of these shards, in their order, up to the first record that is enough; finished
+    """The records of these shards, in their order, up to the first record that is enough. Finished
     shards are not run again.
 
-    shared:  what every shard needs, e.g. the table of vectors.
-    threads: all cores unless given. cluster: from `dask`; `threads` is then ignored.
-    fits: checks a record from a cluster; InputError if it does not fit.
-    keep:    called in this thread with each shard and its record, once those before it are done.
+    shared:  the arguments that every shard needs, such as the table of vectors.
+    threads: by default, all cores. cluster: from `dask`; `threads` is then ignored.
+    fits: checks a record from a cluster; if it does not fit, InputError is raised.
+    keep:    called in this thread with each shard and its record, once all earlier shards are done.
     """
     known, records = finished or {}, dict[Shard, Record]()
     pending = [shard for shard in shards if shard not in known]
@@ -86,15 +86,15 @@ def run(
 def repeated(
     records: Mapping[Shard, Record], foreign: Sequence[Shard], work: Work, shared: Sequence[Any]
 ) -> tuple[Shard, bool]:
-    """One of the shards whose records come from elsewhere, and whether computing it here gives the
-    same record. Which one depends on all of these records, so that equal runs end alike."""
+    """A shard whose record comes from elsewhere, and whether computing it here gives the same
+    record. The choice of the shard depends on all these records, so that equal runs end alike."""
     digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
     again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
     return again, one(work, again, *shared) == records[again]
 
 
 def untrue(argument: str, actual: str) -> InputError:
-    """The error for a log, or for workers of a cluster, whose records are false."""
+    """The error if records of a log or of a cluster's workers are false."""
     return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
 
 
@@ -116,9 +116,9 @@ def dask(address: str) -> Iterator[Cluster]:
         connection = await connect(address, timeout=10, **tls)
         await connection.close()
 
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error is one line
-    try:  # before there is a client: one that never connected hangs when it is thrown away
-        with ThreadPoolExecutor(1) as apart:  # a notebook's thread has an event loop already
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error has one line
+    try:  # before a client exists, since one that never connected hangs when it is discarded
+        with ThreadPoolExecutor(1) as apart:  # the thread of a notebook already has an event loop
             apart.submit(asyncio.run, reach()).result()
         client = distributed.Client(address, timeout=10, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
@@ -136,14 +136,15 @@ def dask(address: str) -> Iterator[Cluster]:
 def _on_cluster(
     shards: Sequence[Shard], work: Work, shared: Sequence[Any], cluster: Cluster, fits: Fits
 ) -> Generator[Record]:
-    """At most two shards for each thread of the workers, so that little is lost with a worker.
+    """Results from a cluster. At most two shards are assigned to each worker thread, so that little
+    is lost with a worker.
 
-    The data that every shard needs are the result of a task, not scattered to a worker: scattered
-    data are lost with the worker, while a task is repeated.
+    The data that every shard needs are the result of a task and are not scattered to a worker,
+    since scattered data are lost with the worker, while a task is repeated.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # about large tables
+            warnings.simplefilter("ignore", UserWarning)  # warnings about large tables
             tables = [cluster.submit(_same, x, pure=False) for x in shared]
         answers = in_order(
             lambda shard: cluster.submit(_remote, work, shard, *tables, pure=False),
@@ -166,14 +167,14 @@ def _same(table: Any) -> Any:
 
 
 def one(work: Work, shard: Shard, *shared: Any) -> Record:
-    """The record, converted to JSON and back so that it is the same whether it was logged or
-    not."""
+    """The record of one shard, converted to JSON and back, so that it is the same whether it was
+    logged or not."""
     record: Record = json.loads(json.dumps(work(shard, *shared)))
     return record
 
 
 def _remote(work: Work, shard: Shard, *shared: Any) -> str:
-    """The answer of a worker: a text, with the version that computed it."""
+    """The answer of a worker, as text, with the version that computed it."""
     return json.dumps({"version": version("attncert"), "record": work(shard, *shared)})
 
 

@@ -1,13 +1,14 @@
-"""Finished shards in one SQLite file, which survives a kill, so that a run can resume.
+"""A log of finished shards in one SQLite file, which survives a kill, so that a run can resume.
 
-Only the process that distributes the shards writes to it. A shard is on the disk when `add`
-returns, so that a kill costs only the shards that are running. SQLite's journal ensures this, and
-keeps two simultaneous runs from harming the file.
+Only the process that distributes the shards writes to the log. A shard is on the disk when `add`
+returns, so a kill loses only the running shards. SQLite's journal ensures this and protects the
+file from two simultaneous runs.
 
-A record is stored under its shard and its *subject*, a text with everything else that it depends on
-(version, vectors, settings). So one file serves any number of runs: each reads its own shards only.
+A record is stored under its shard and its *subject*, a text that contains everything else on which
+the record depends (version, vectors, settings). So one file serves any number of runs, and each run
+reads only its own shards.
 
-Anyone may write into the file. So the reader checks each record (`fits`), and claims that rest on a
+Anyone may write to the file, so the reader checks each record (`fits`), and claims that rest on a
 log say so.
 """
 
@@ -26,8 +27,8 @@ from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _ARGUMENT, _USABLE = "log", "a file that can be read and written"
-_APPLICATION = 0x41544E43  # "ATNC": the application in the header of an SQLite file
-_PATIENCE = 60.0  # seconds that another process may take to write
+_APPLICATION = 0x41544E43  # "ATNC", the application id in the header of the SQLite file
+_PATIENCE = 60.0  # seconds to wait while another process writes
 _TABLE = f"""
 BEGIN IMMEDIATE;
 PRAGMA application_id = {_APPLICATION};
@@ -40,10 +41,10 @@ COMMIT;
 
 
 class Log:
-    """The log at this path, opened, and created if it does not exist.
+    """Open the log at this path; create it if it does not exist.
 
-    Raises InputError, one line, for another program's file, which is left untouched, and for a file
-    that cannot be read or written, now or later.
+    Raises InputError, with one line, for the file of another program, which is left unchanged, and
+    for a file that cannot be read or written, now or later.
 
     >>> import tempfile
     >>> plan = Plan("squares", 0, count=4, size=2)
@@ -56,7 +57,7 @@ class Log:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         with self._one_line():
-            if self.path.exists() and not self.path.is_file():  # a device may never end
+            if self.path.exists() and not self.path.is_file():  # reading a device may never end
                 raise InputError(_ARGUMENT, "a file", f"something else: {ending(path, 80)}")
             self._require_new_or_sqlite()
             self._file = sqlite3.connect(self.path.absolute(), timeout=_PATIENCE)
@@ -86,14 +87,14 @@ class Log:
         return finished
 
     def add(self, subject: str, shard: Shard, record: Record) -> None:
-        """Keep the record of a shard; on return it is on the disk."""
+        """Store the record of a shard. It is on the disk when this function returns."""
         row = subject, shard.kind, shard.seed, shard.start, shard.stop, json.dumps(record)
         with self._one_line(), self._file:
             self._file.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?, ?, ?)", row)
 
     @property
     def count(self) -> int:
-        """The number of finished shards, of all runs."""
+        """The number of finished shards of all runs."""
         with self._one_line():
             (count,) = self._file.execute("SELECT count(*) FROM finished").fetchone()
         return int(count)
@@ -108,7 +109,7 @@ class Log:
         return json_value(text.encode("utf-8", "replace"), f"a record of {self.path}")
 
     def _require_new_or_sqlite(self) -> None:
-        """Refuse other files, since SQLite itself would treat some short ones as empty."""
+        """Refuse other files, since SQLite would treat some short files as empty."""
         content = b""
         if self.path.exists():
             with self.path.open("rb") as file:
@@ -118,13 +119,13 @@ class Log:
 
     def _require_ours(self) -> None:
         both = "application_id, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id"
-        application, tables = self._file.execute(f"SELECT {both}").fetchone()  # at one moment
+        application, tables = self._file.execute(f"SELECT {both}").fetchone()  # at the same moment
         if application != _APPLICATION and (application or tables):
             raise sqlite3.DatabaseError("another program's file")
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
-        """Report every failure of the file as InputError."""
+        """Report every failure of the file as an InputError."""
         with path_errors(_ARGUMENT, _USABLE, self.path):
             try:
                 yield

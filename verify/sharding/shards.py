@@ -1,9 +1,9 @@
-"""Shards: a long job cut into pieces whose records do not depend on how it is run.
+"""Shards: a long job divided into pieces whose records do not depend on how the job is run.
 
-A shard is (kind, seed, start, stop): items start .. stop-1 of an endless sequence that the kind and
-the seed determine. Its record depends on the shard alone: not on the order of the shards, the
-machine, the number of processes, or earlier work. So shards can be run anywhere, in any order, any
-number of times, and nothing is counted twice.
+A shard (kind, seed, start, stop) consists of items start .. stop-1 of an infinite sequence that is
+determined by the kind and the seed. Its record depends only on the shard, and not on the order of
+the shards, the machine, the number of processes, or earlier work. So shards can be run anywhere, in
+any order and any number of times, and nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shard:
-    """Items start .. stop-1 of the sequence that `kind` and `seed` determine."""
+    """The items start .. stop-1 of the sequence that `kind` and `seed` determine."""
 
     kind: str
     seed: int
@@ -32,7 +32,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Plan:
-    """The first `count` items of one sequence, in shards of `size` items (the last may be short).
+    """The first `count` items of a sequence, in shards of `size` items (the last may be shorter).
 
     >>> [(s.start, s.stop) for s in Plan("subsets", 7, count=10, size=4).shards()]
     [(0, 4), (4, 8), (8, 10)]

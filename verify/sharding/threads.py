@@ -1,4 +1,4 @@
-"""Jobs on threads, with results in order, so that a search ends at the same place every time."""
+"""Jobs on threads whose results come in order, so that a search always ends at the same place."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def available_threads() -> int:
 def parallel_map(
     job: Callable[[_Item], _Result], items: Iterable[_Item], threads: int | None = None
 ) -> Generator[_Result]:
-    """Like map(job, items), but starts only a few items ahead, so that little work is lost by
-    stopping early.
+    """Like map(job, items) on threads. Only a few items are started ahead, so that little work is
+    lost by stopping early.
 
-    threads: all cores of the process unless given.
+    threads: by default, all cores of the process.
 
     >>> list(parallel_map(abs, range(-3, 0)))
     [3, 2, 1]
@@ -37,12 +37,12 @@ def parallel_map(
     try:
         yield from in_order(lambda item: pool.submit(job, item), items, 2 * threads)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # a worker may be the one that collects this
+        pool.shutdown(wait=False, cancel_futures=True)  # a worker may collect this object
 
 
 def in_order(submit: Callable[[_Item], Any], items: Iterable[_Item], ahead: int) -> Generator[Any]:
-    """The results of the futures that `submit` returns, in the order of the items, at most `ahead`
-    of them begun."""
+    """The results of the futures that `submit` returns, in the order of the items. At most `ahead`
+    items are started at a time."""
     queue = iter(items)
     running = deque(submit(x) for x in islice(queue, ahead))
     while running:

@@ -1,4 +1,4 @@
-"""Small integer data of every degenerate kind, for constructions of a layer."""
+"""Small degenerate integer data of every kind, for constructions of a layer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _DRAWS = 200  # attempts at a context of rank n, before unit rows are used
 
 @dataclass(frozen=True)
 class Case:
-    """A data set and the task for the construction.
+    """A data set and a task for the construction.
 
     contexts (T or 1, n, d) and queries (T, d): int64 numerators over `denominator`.
-    heads: H. width: d_h, which bounds r = min(n, d_h). kind: how it was drawn. option: the seed.
+    heads: H. width: d_h, which bounds r = min(n, d_h). kind: how the case was drawn. option: the
+    seed.
     """
 
     contexts: IntArray
@@ -69,9 +70,10 @@ class Case:
 
 
 def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
-    """A case with contexts of rank n, n = 1..4, d = n..n+2, H = 1..3 and T up to the capacity.
+    """Draw a case with contexts of rank n, n = 1..4, d = n..n+2, H = 1..3 and T up to the capacity.
 
-    width_one: d_h = 1 with groups of n and n - 1; else d_h = 1..n+1 and r = min(n, d_h).
+    width_one: whether d_h = 1 with groups of n and n - 1 examples; otherwise d_h = 1..n+1 and r =
+    min(n, d_h).
     """
     n = int(rng.integers(1, 5))
     d, heads = n + int(rng.integers(0, 3)), int(rng.integers(1, 4))
@@ -98,7 +100,7 @@ def independent(rows: IntArray) -> bool:
 
 
 def _full_rank(make: Callable[[int], IntArray], count: int) -> IntArray:
-    """`count` matrices (n, d) of rank n; make(k) draws k."""
+    """`count` matrices (n, d) of rank n. make(k) draws k matrices."""
     matrices = make(count)
     for _ in range(_DRAWS):
         dependent = np.array([not independent(rows) for rows in matrices])
@@ -138,7 +140,7 @@ def _moment_rows(rng: np.random.Generator, count: int, d: int) -> IntArray:
 
 
 def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
-    """One query is a combination of two others, so A1 is false if n ≥ 3."""
+    """Queries of which one is a combination of two others, so that A1 is false if n ≥ 3."""
     queries = rng.integers(-bound, bound + 1, (T, d))
     if T >= 3:
         i, j, k = rng.permutation(T)[:3]

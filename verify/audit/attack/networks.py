@@ -19,10 +19,10 @@ from attncert.verify.statements.registry import errors_of
 
 @dataclass(frozen=True)
 class NetworkCase(Case):
-    """Data with labels (T, m), over the same denominator.
+    """A data set with labels (T, m), over the same denominator.
 
-    tokens: the number of tokens of each example, if each has its own context. option: a
-    coin for the seed.
+    tokens: the number of tokens of each example, if each has its own context. option: the seed, 0
+    or 1.
     """
 
     labels: IntArray = field(kw_only=True)
@@ -57,7 +57,7 @@ class NetworkCase(Case):
 
 
 def draw(rng: np.random.Generator) -> NetworkCase:
-    """T = 1..7 examples of 1..3 tokens of width 1..3, with labels of 1 or 3 numbers."""
+    """Draw T = 1..7 examples of 1..3 tokens of width 1..3, with labels of 1 or 3 numbers."""
     T, n, d = (int(rng.integers(1, most + 1)) for most in (7, 3, 3))
     m, bound = (int(rng.choice(sizes)) for sizes in ([1, 3], [1, 2, 5, 50]))
     kind, token_kind = (str(rng.choice(list(_VECTORS))) for _ in range(2))
@@ -65,7 +65,7 @@ def draw(rng: np.random.Generator) -> NetworkCase:
     contexts, sharing = contexts.reshape(T, n, d), str(rng.choice(_SHARING))
     if sharing == "permuted":
         contexts = np.stack([contexts[0][rng.permutation(n)] for _ in range(T)])
-    classes = queries @ rng.integers(-3, 4, (d, m)) % 5  # equal for equal queries
+    classes = queries @ rng.integers(-3, 4, (d, m)) % 5  # equal queries have equal labels
     return NetworkCase(
         contexts[:1] if sharing == "shared" else contexts,
         queries,
@@ -80,7 +80,7 @@ def draw(rng: np.random.Generator) -> NetworkCase:
 
 
 def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
-    """These data as a case that is otherwise like another case."""
+    """A case with these data that is otherwise like another case."""
     data = data.expanded()
     arrays = (data.contexts, data.queries, data.labels)
     one = math.lcm(*(x.denominator for x in arrays))

@@ -1,12 +1,12 @@
-"""An attack on a construction: small degenerate data of every kind, searched for a failure.
+"""An attack on a construction: a search for a failure on small degenerate data of every kind.
 
-Case number k of a seed is drawn from (seed, k) alone, so it can be drawn again without the others.
-The construction owes a result if all its hypotheses about the data hold, or if its theorem says so;
-code other than the builder's decides this. Then `prove` builds, decides every step and judges the
-outputs (for a layer, the rank). A refusal, a false step and a false claim are failures. A failure
-is shrunk to a data set from which nothing can be removed.
+Case number k depends only on (seed, k), so it can be drawn again without the other cases. The
+construction owes a result if all its hypotheses about the data hold, or if its theorem says so.
+This is decided without the builder's code. Then `prove` builds the network, decides every step and
+judges the outputs (for a layer, the rank). A refusal, a false step or a false claim is a failure. A
+failure is shrunk to a data set from which nothing can be removed.
 
-A search without a failure proves nothing beyond the cases counted.
+A search without a failure proves nothing beyond the counted cases.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ C = TypeVar("C", bound=Case)
 
 @dataclass(frozen=True)
 class Failure:
-    """A case on which the construction fails, as drawn and as shrunk, with the reasons."""
+    """A case on which the construction fails, as drawn and after shrinking, with the reasons."""
 
     number: int
     reason: str
@@ -60,10 +60,10 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AttackAnswer(Answer):
-    """What was tried: the cases 0 to `stop` - 1.
+    """The answer to an attack, which tried the cases 0 to `stop` - 1.
 
-    built:   for each kind, the cases in which a result was owed and was correct.
-    outside: the other cases, by what happened: nothing was owed ("refused"), or the result is
+    built:   for each kind, the number of cases in which a result was owed and was correct.
+    outside: the numbers of other cases, by outcome: nothing was owed ("refused"), or the result is
              undecided.
     failure: the first case in which a result was owed and was wrong.
     """
@@ -83,7 +83,7 @@ class AttackAnswer(Answer):
 
 @answers(Attack)
 def attack(question: Attack | None = None, progress: StageProgress = silent) -> AttackAnswer:
-    """Draw the cases of the question and try the construction on each, up to the first failure.
+    """Try the construction on each case of the question, up to the first failure.
 
     Arithmetic: exact. Source: what the construction's record promises. Raises InputError.
 
@@ -124,7 +124,7 @@ def attack(question: Attack | None = None, progress: StageProgress = silent) -> 
 
 
 def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -> Claim:
-    """Sampled at best; undecided if nothing was owed in any case."""
+    """The claim: sampled at best; undecided if nothing was owed in any case."""
     level, witness = Level.SAMPLED, None
     numbers: dict[str, Any] = {"promised": served}
     if failure is not None:
@@ -156,7 +156,7 @@ def _promises_nothing(construction: Construction) -> bool:
 
 
 def case_number(construction: Construction, seed: int, number: int) -> Case:
-    """Case `number` of this seed, as drawn for this construction."""
+    """Draw case `number` of this seed for this construction."""
     rng = np.random.default_rng([seed, number])
     if construction.layer is None:
         return networks.draw(rng)
@@ -164,7 +164,7 @@ def case_number(construction: Construction, seed: int, number: int) -> Case:
 
 
 def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
-    """What went wrong (None: nothing), and whether a result was owed.
+    """What went wrong (None if nothing did), and whether a result was owed.
 
     An undecided result is not a failure: it counts as not owed. Raises InputError for an error
     in `adapt`.
@@ -174,7 +174,7 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
         return "refused", False
     try:
         proof = judged(proved(Run.of(data, _question(construction, case), construction)))
-    except InputError as error:  # a third party's code that breaks
+    except InputError as error:  # third-party code fails
         return str(error), True
     if fault := _fault(proof):
         return fault, True
@@ -202,8 +202,8 @@ def _question(construction: Construction, case: Case) -> Prove:
 
 
 def _fault(proof: Answer) -> str | None:
-    """The first statement that is refuted: a step, or a claim about the outputs; if nothing was
-    built, the reason."""
+    """The first refuted statement, a step or a claim about the outputs, or the reason if nothing
+    was built."""
     nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
     again = proof.trace.get(ids.NETWORK_RECOMPUTED)
     parts = (proof.proof_claim, again, proof.claim, *proof.further)
@@ -214,7 +214,7 @@ def _fault(proof: Answer) -> str | None:
 
 
 def _failure(number: int, reason: str, case: Case, construction: Construction) -> Failure:
-    """The case, and the smallest one around it that fails as well."""
+    """The failure: the case, and the smallest case that also fails."""
 
     def fails(less: Case) -> bool:
         fault, owed = trial(construction, less)
@@ -227,14 +227,15 @@ def _failure(number: int, reason: str, case: Case, construction: Construction) -
 def shrink(
     case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
 ) -> C:
-    """A case that `fails`, while no case that one step of `smaller` or `less_of` gives does."""
+    """A smaller case that `fails`, for which no further step of `smaller` or `less_of` leads to a
+    failure."""
     while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
         case = less
     return case
 
 
 def smaller(case: C) -> Iterator[C]:
-    """Fewer examples, contexts, tokens, heads, columns; smaller entries."""
+    """Cases with fewer examples, contexts, tokens, heads or columns, or with smaller entries."""
     T, (count, n, d) = len(case.queries), case.contexts.shape
     for t in range(T - 1, -1, -1):
         if T > 1:

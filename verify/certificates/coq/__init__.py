@@ -1,2 +1,2 @@
-"""The theorems in Coq and the verified checker, used from Python; their sources are in
+"""The theorems in Coq and the verified checker, for use from Python. Their sources are in
 verify/kernel."""

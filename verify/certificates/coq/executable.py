@@ -1,4 +1,4 @@
-"""The executable extracted from the verified checker: its location, its build, and its use."""
+"""The executable extracted from the verified checker: where it is, how it is built and used."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PACKAGES = (  # in Debian 12 and Ubuntu
 )
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
-_LONGEST = 999_999_999  # seconds, and MiB, that the executable takes
+_LONGEST = 999_999_999  # the most seconds and MiB that the executable accepts
 
 
 def sources() -> list[Path]:
-    """The files of verify/kernel that a build needs, without those that the build makes."""
+    """The files of verify/kernel that a build needs, without files that a build creates."""
     listed = (SOURCES / "_CoqProject").read_text().split()
     named = [SOURCES / name for name in listed if name.endswith(".v")]
     plain = ["Makefile", "_CoqProject", "headlines.txt", "axioms.txt", "axioms.sh", "no_gaps.sh"]
@@ -35,8 +35,8 @@ def sources() -> list[Path]:
 
 
 def home() -> Path:
-    """The build folder: verify/kernel if that can be written, otherwise a copy in the user's cache,
-    one for each version of the sources."""
+    """The build folder: verify/kernel if it is writable, otherwise a copy in the user's cache, one
+    for each version of the sources."""
     if os.access(SOURCES, os.W_OK):
         return SOURCES
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sources())).hexdigest()[:16]
@@ -53,8 +53,8 @@ def executable() -> Path:
 
 
 def build(progress: StageProgress = silent) -> Path:
-    """Compile theorems and checker (minutes, 1.1 GB) and return the executable. progress: counts
-    files.
+    """Compile theorems and checker (which takes minutes and 1.1 GB) and return the executable.
+    progress: counts files.
 
     Raises InputError if a tool is missing or make fails.
     """
@@ -75,7 +75,8 @@ def build(progress: StageProgress = silent) -> Path:
 
 
 def _made(folder: Path, progress: StageProgress) -> tuple[int, list[str]]:
-    """The exit status of make and its lines; a line "COQC file" is the start of a file."""
+    """The exit status of make and its output lines. A line "COQC file" marks the start of a
+    file."""
     files = sum(path.suffix == ".v" for path in sources())
     lines: list[str] = []
     progress("theorems", 0, files)
@@ -96,10 +97,10 @@ def _made(folder: Path, progress: StageProgress) -> tuple[int, list[str]]:
 def check_file(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> Verdict:
-    """The verdict of the verified checker; the limits are on the time and memory really used.
+    """The verdict of the verified checker. The limits apply to the time and memory actually used.
 
-    Raises InputError if it is not built. If the executable ends in an unknown way, the verdict is
-    "over limit", which leaves the claim open.
+    Raises InputError if the checker is not built. If the executable ends with an unknown status,
+    the verdict is "over limit", which leaves the claim open.
     """
     claim, dims, outside = _heading(path, limit_seconds, limit_mib)
     program = executable()
@@ -127,7 +128,7 @@ def check_file(
 def _heading(
     path: str, limit_seconds: float, limit_mib: float
 ) -> tuple[str | None, dict[str, int], bool]:
-    """The claim and sizes of a file, and whether its data are in another file, for the message."""
+    """The claim and sizes of a file, for the message, and whether its data are in another file."""
     try:
         certificate = parse(path, Limits(limit_seconds, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):

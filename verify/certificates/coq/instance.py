@@ -1,8 +1,9 @@
-"""A certificate as a theorem of Coq: written out, with its data, and checked by Coq's kernel.
+"""A certificate as a theorem in Coq, written out with its data and checked by Coq's kernel.
 
-The theorem's statement is that of verify/kernel/checker/Spec.v for the numbers in the file, shapes
-included; its proof is one evaluation of the verified checker inside the kernel. This module, which
-writes the numbers, is all that stands between the file and the statement: compare the two.
+The statement of the theorem is the one in verify/kernel/checker/Spec.v for the numbers in the file,
+including their shapes. Its proof is one evaluation of the verified checker inside the kernel. Only
+this module, which writes the numbers, stands between the file and the statement, so compare the
+two.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from attncert.verify.checker.reading import integer
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
-_LONGEST = 4000  # bits of a number written in decimal, in all claims but interpolation
+_LONGEST = 4000  # the most bits of a number written in decimal, in all claims except interpolation
 _WORD = 2**63
 
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """The output of coqc: the names that Print Assumptions lists, processor time and peak
+    """The result of coqc: the names that Print Assumptions lists, processor time and peak
     memory."""
 
     assumptions: tuple[str, ...]
@@ -42,8 +43,8 @@ class KernelCheck:
 def instance(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> tuple[Verdict, str | None]:
-    """The verdict of the checker, and the theorem if it is "holds". Raises InputError for numbers
-    that are too long for Coq's own integers, and for claims that Spec.v does not state."""
+    """The verdict of the checker, and the theorem if the verdict is "holds". Raises InputError for
+    numbers that are too long for Coq's own integers, and for claims that Spec.v does not state."""
     certificates: list[dict[str, Any]] = []
 
     def judged(cert: dict[str, Any], limits: Limits) -> str:
@@ -68,7 +69,7 @@ def instance(
 
 
 def check(text: str, target: Path) -> KernelCheck:
-    """Write the theorem to `target` and have coqc check it.
+    """Write the theorem to `target` and run coqc on it.
 
     Raises InputError if the theory is not compiled or coqc does not accept the theorem.
     """
@@ -99,11 +100,11 @@ def check(text: str, target: Path) -> KernelCheck:
     return KernelCheck(assumptions, seconds, after.ru_maxrss / 1024)  # KiB on Linux
 
 
-# The theorem, claim by claim.
+# The theorem for each claim.
 
 
 def theorem_of(cert: dict[str, Any]) -> str:
-    """The claim of the certificate, true or not, as a Coq file."""
+    """The claim of the certificate, whether it is true or not, as a Coq file."""
     claim = cert["claim"]
     stated = [_THEOREMS[claim](cert), *_further(cert)]
     statement = " /\\\n  ".join(part.statement for part in stated)
@@ -129,7 +130,7 @@ Local Notation value_of := (fun x : Z => x)."""
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the theorem. proof: a function of one equality, between an evaluation and true."""
+    """A part of the theorem. proof: a function of one equality between an evaluation and true."""
 
     definitions: str
     statement: str
@@ -188,7 +189,7 @@ _THEOREMS: dict[str, Callable[[dict[str, Any]], _Part]] = {
 
 
 def _further(cert: dict[str, Any]) -> list[_Part]:
-    """The further statements of the file, about the numbers written before."""
+    """Further statements of the certificate about the same numbers."""
     parts, words = list[_Part](), cert["claim"] == "interpolation"
     meaning = "wval" if words else "value_of"
     if (part := cert["saturation"]) is not None:
@@ -230,7 +231,8 @@ _PARTS = ("key", "query", "value")
 
 
 def _units(cert: dict[str, Any]) -> list[int]:
-    """Common denominators of contexts, queries, key, query, value, output, labels: hints."""
+    """The common denominators of contexts, queries, key, query, value, output and labels, as
+    hints."""
     data, [layer] = cert["data"], cert["network"]
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     heads = [

@@ -1,6 +1,7 @@
 """The theorems proved in Coq: their names, their files, and the hashes of the files.
 
-`make kernel` compares both with what it compiles, so a report can name them without Coq.
+`make kernel` compares names and hashes with the files that it compiles, so a report can cite them
+without Coq.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from attncert.verify.certificates.coq.executable import SOURCES
 
 @cache
 def manifest() -> dict[str, str]:
-    """SHA-256 of each file of the theory and the checker, by its path under verify/kernel."""
+    """The SHA-256 of each file of the theory and the checker, by its path under verify/kernel."""
     lines = (SOURCES / "SHA256SUMS").read_text().splitlines()
     return {name: digest for digest, name in (line.split("  ") for line in lines)}
 
@@ -21,7 +22,7 @@ _KERNEL = "Coq's kernel: "
 
 
 def in_coq(*theorems: str) -> str:
-    """The evidence of a claim of level *kernel*: theorems, by their names in headlines.txt.
+    """The evidence for a claim of level *kernel*: theorems, given by their names in headlines.txt.
 
     >>> in_coq("reduction.reduction")[:77]
     "Coq's kernel: theorem reduction of verify/kernel/theory/reduction.v, SHA-256 "

@@ -1,9 +1,9 @@
-"""attncert check --fast: certificates that are too large for the standard library, by claim.
+"""`attncert check --fast`, for certificates that are too large for a checker in pure Python.
 
-The file is read and validated by verify/checker, by its table of claims; the arithmetic of a claim
-is in the file named like the checker's. An auditor then also trusts NumPy and BLAS, FLINT for
-nearby weights, and for every labelling `verify/rank`, which the writer of such files also uses. So
-every verdict begins with "fast check".
+verify/checker reads and validates the file by its table of claims. The arithmetic for a claim is in
+the file with the same name as the checker's. An auditor must also trust NumPy and BLAS, FLINT (for
+nearby weights), and `verify/rank` (for every labelling), which the writer of such files also uses.
+So every verdict begins with "fast check".
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ FAST_CLAIMS: dict[str, Callable[[dict[str, Any], Any, Limits], str]] = {
 def check_file(
     path: str, limit_seconds: float = LIMIT_SECONDS, limit_mib: float = LIMIT_MIB
 ) -> Verdict:
-    """Check the certificate at `path`; the result is a Verdict, whatever the file holds."""
+    """Check the certificate at `path`. The result is a Verdict, whatever the file contains."""
     verdict = checker.check_file(path, limit_seconds, limit_mib, by=judge, tables=tables)
     return verdict._replace(message=f"fast check: {verdict.message}")
 
 
 def judge(cert: dict[str, Any], limits: Limits) -> str:
-    """The claim in one line, or Rejected."""
+    """The claim in one line. Raises Rejected."""
     claim, known = cert["claim"], ", ".join(FAST_CLAIMS)
     can = claim in FAST_CLAIMS
     need(can, f"only {known} can be checked this way: leave out --fast", "over limit")

@@ -1,6 +1,6 @@
 """The fast check of "every-labelling" certificates: NumPy instead of Python's integers.
 
-Derivatives and rank modulo the prime of the file are computed by `verify/rank/`, as for the writer
+`verify/rank/` computes derivatives and rank modulo the prime of the file, as it does for the writer
 of such files.
 """
 
@@ -21,14 +21,15 @@ from attncert.verify.rank.whole_layer.jacobian_rows import at_once, jacobian_ran
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
-    """The claim in one line, or Rejected."""
+    """The claim in one line. Raises Rejected."""
     T, n, d, m = dims(cert, "examples context width labels")
     H, d_h, d_v = dims(cert, "heads head_width value_width")
     p = parts.prime
     large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
     need(11 <= p <= PRIMES_FLOAT64[0], large, "over limit")
     columns, some = H * (d * (2 * d_h + d_v) + d_v * m), at_once(T, m)
-    # A block of rows, its parts, temporaries, residues; all rows; softmax weights of a block.
+    # Memory for a block of rows with its parts, temporaries and residues; all rows; softmax
+    # weights.
     limits.hold(72.0 * some * m * columns + 4.0 * T * m * columns)
     limits.hold(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
     contexts, queries, *_ = parts.layer.tables

@@ -1,11 +1,12 @@
 """The fast check of "full-rank" certificates: NumPy instead of Python's integers.
 
-It shares no arithmetic with verify/checker/full_rank.py: everything modulo the prime is vectorised
-here, and still exact. Residues modulo p < 2^31 are held as int64, where a product of two fits.
+It shares no arithmetic with verify/checker/full_rank.py: the computation modulo the prime is
+vectorised, but still exact. Residues modulo p < 2^31 are stored as int64, so that the product of
+two residues fits.
 
-A matrix product splits the left side into x = x0 + 2^16 x1 with x0 < 2^16 and x1 < 2^15. A sum of
-64 products with residues is below 2^6 * 2^16 * 2^31 = 2^53: exact in float64 in whatever order BLAS
-adds.
+In a matrix product, the left factor is split into x = x0 + 2^16 x1 with x0 < 2^16 and x1 < 2^15. A
+sum of 64 products with residues is below 2^6 * 2^16 * 2^31 = 2^53, so it is exact in float64, in
+whatever order BLAS adds.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from attncert.verify.checker.layer import Layer, merged
 from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
-BLOCK = 64  # rows at once: the 64 products of the bound above
-ENTRIES = 2**20  # entries of contexts at once, one for each example
+BLOCK = 64  # the 64 products of the bound above
+ENTRIES = 2**20  # the most entries of contexts processed at once
 
 
 def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
-    """The claim in one line, or Rejected.
+    """The claim in one line. Raises Rejected.
 
-    Arithmetic: exact, modulo the prime of the certificate; rank T modulo a prime that divides no
-    denominator is rank T over the rationals (docs/certificate.md).
+    Arithmetic: exact, modulo the prime of the certificate. If the rank modulo a prime that divides
+    no denominator is T, so is the rank over the rationals (docs/certificate.md).
     """
     T, n, d, H = dims(cert, "examples context width heads")
     layer, p = parts
@@ -67,8 +68,8 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
 def blocks(
     layer: Layer, cert: dict[str, Any]
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Some examples with their contexts (one if it is shared), all with the same number of distinct
-    tokens, and how often each token occurs."""
+    """Blocks of examples that have the same number of distinct tokens, with their contexts (a
+    single one if it is shared) and the count of each token."""
     T, n, d, H = dims(cert, "examples context width heads")
     counts, contexts = np.full(T, n), layer.contexts
     mapped = isinstance(contexts, np.memmap)
@@ -91,8 +92,8 @@ def blocks(
 
 
 def first_heads(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:
-    """Bits of `saturation`, 0 if none is claimed; and for each example the first head in which it
-    must attend to one token. Idle heads, beyond the groups, saturate nothing."""
+    """The bits of `saturation` (0 if it is not claimed) and, for each example, the first head in
+    which it must attend to one token. Idle heads, which have no group, saturate nothing."""
     groups = cert["groups"]
     bits, own = layer.saturation or (0, False)
     first = np.full(cert["dims"]["examples"], len(groups))
@@ -104,10 +105,11 @@ def first_heads(cert: dict[str, Any], layer: Layer) -> tuple[int, NDArray[Any]]:
 def attends_to_one(
     shifts: NDArray[Any], bits: int, allow: Callable[[int], None] = lambda bits: None
 ) -> bool:
-    """1 - p < 2^-bits, p the largest of the weights 2^shift over their sum.
+    """Whether 1 - p < 2^-bits, where p is the largest softmax weight for these shifts.
 
-    It holds if all rows are `bits` + log2(n - 1) behind, and fails if one is less than `bits`
-    behind; between them S 2^bits < 1 + S decides, S the sum of 2^-drop, in integers over 2^-most.
+    This holds if all other rows are `bits` + log2(n - 1) or more below the largest, and fails if
+    one is less than `bits` below. Otherwise S 2^bits < 1 + S decides, where S is the sum of
+    2^-drop, computed in integers over 2^-most.
     """
     *rest, top = sorted(int(k) for k in shifts)
     if not rest or top - rest[-1] >= bits + len(rest).bit_length():
@@ -120,12 +122,12 @@ def attends_to_one(
     return total << bits < total + (1 << most)
 
 
-# Logits, over the integers.
+# Integer logits.
 
 
 def array(nested: Any) -> NDArray[Any]:
-    """Integers as int64 if all are below 2^62 in size, as Python integers otherwise; a mapped array
-    is returned as it is (see `wide`)."""
+    """Integers as int64 if all are below 2^62 in absolute value, otherwise as Python integers. A
+    mapped array is returned unchanged (see `wide`)."""
     if isinstance(nested, np.memmap):
         return nested
     exact = np.array(nested, dtype=object)
@@ -133,7 +135,7 @@ def array(nested: Any) -> NDArray[Any]:
 
 
 def wide(part: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of a mapped array in memory, in the form of `array`."""
+    """Numbers of a mapped array, read into memory in the form of `array`."""
     if part.dtype == object:
         return part
     whole = part.astype(np.int64)
@@ -141,15 +143,16 @@ def wide(part: NDArray[Any]) -> NDArray[Any]:
 
 
 def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """a @ b, in int64 if a bound on the sums proves that nothing overflows."""
+    """a @ b, in int64 if a bound on the sums excludes an overflow."""
     bound = int(np.abs(a).max()) * int(np.abs(b).max()) * a.shape[-1]
     return a @ b if bound < 2**62 else array(a.astype(object) @ b.astype(object))
 
 
 def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArray[Any]:
-    """Logits of one head in units of ln 2, minus the smallest of each example: integers.
+    """The logits of one head in units of ln 2, minus the smallest of each example, as integers.
 
-    keys: tokens @ key, of one context or one for each example; inner: query.T @ e of each example.
+    keys: tokens @ key for one context, or for the context of each example. inner: query.T @ e for
+    each example.
     """
     logits = product(keys, inner[:, :, None])[:, :, 0]
     if divisor >= 2**62:
@@ -163,7 +166,7 @@ def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArr
 
 
 def product_mod(a: Residues, b: Residues, p: int) -> Residues:
-    """a @ b mod p for residues, also stacks of them; BLOCK columns of a at once."""
+    """a @ b mod p for residues or stacks of residues, with BLOCK columns of a at a time."""
     total = np.zeros((*a.shape[:-1], b.shape[-1]), dtype=np.int64)
     for start in range(0, a.shape[-1], BLOCK):
         left, right = a[..., start : start + BLOCK], b[..., start : start + BLOCK, :]
@@ -183,22 +186,22 @@ def powers(base: int, p: int) -> Residues:
 
 
 def power_of_two(exponents: Residues, tables: tuple[Residues, Residues], p: int) -> Residues:
-    """2^x mod p for exponents x in [0, 2^31). tables: of 2 and of 2^(2^16)."""
+    """2^x mod p for exponents x in [0, 2^31). tables: the powers of 2 and of 2^(2^16)."""
     low, high = tables
     power: Residues = low[exponents & 0xFFFF] * high[exponents >> 16] % p
     return power
 
 
 def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> Residues:
-    """Features mod p of each head: tokens mixed with the weights (T, H, n), over the weights' sum.
+    """The features mod p of each head: the means of tokens with the weights (T, H, n).
 
-    contexts: one, or one for each example; some: the numbers of these examples.
+    contexts: one, or one for each example. some: the numbers of these examples.
     """
-    rows = weights.reshape(-1, weights.shape[-1])  # one product, not one for each example
+    rows = weights.reshape(-1, weights.shape[-1])  # one product instead of one for each example
     if len(contexts) == 1:
         z = product_mod(rows, contexts[0], p).reshape(*weights.shape[:2], -1)
     else:
-        with threadpool_limits(1, "blas"):  # threads would only wait for each other
+        with threadpool_limits(1, "blas"):  # several threads would only wait for each other
             z = product_mod(weights, contexts, p)
     s = product_mod(rows, np.ones((rows.shape[1], 1), dtype=np.int64), p)
     s = s.reshape(*weights.shape[:2], 1)
@@ -215,11 +218,11 @@ def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> 
 def first_dependent_row(
     Z: Residues, p: int, on_time: Callable[[], None] = lambda: None
 ) -> int | None:
-    """None if the rows of Z are independent mod p, else the first that depends on those above.
+    """The first row of Z that depends on earlier rows mod p, or None if the rows are independent.
 
-    When Z is wide, its columns are first folded: added up in len(Z) + BLOCK classes with fixed
-    coefficients. Independent rows of Z S are independent rows of Z; if they are dependent, which
-    proves nothing, Z itself is eliminated.
+    If Z is wide, its columns are first folded: they are added up in len(Z) + BLOCK classes with
+    fixed coefficients S. If the rows of Z S are independent, so are the rows of Z. Otherwise, since
+    this proves nothing, Z itself is eliminated.
     """
     T, width = len(Z), len(Z) + BLOCK
     if Z.shape[1] > width:

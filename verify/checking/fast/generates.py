@@ -1,7 +1,7 @@
-"""The fast check of "generates" certificates: many situations at a time, in float64 and Arb.
+"""The fast check of "generates" certificates: many situations at once, in float64 and Arb.
 
-The examples are judged by the plain checker. The situations are judged by verify/outputs, which
-also decided them for the writer of the file.
+The plain checker judges the examples. verify/outputs judges the situations, as it did for the
+writer of the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attncert.verify.outputs.situations import Cases, judged
 
 
 def judge(cert: dict[str, Any], parts: Generating, limits: Limits) -> str:
-    """The claim in one line, or Rejected."""
+    """The claim in one line. Raises Rejected."""
     statement = judge_examples(cert, parts.nearest, limits)
     known, spelled = parts.domain, cert["spelled"]
     domain = Transducer(known.letters, known.places, cert["domain"]["start"], known.step)

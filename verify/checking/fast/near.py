@@ -1,9 +1,9 @@
 """The fast check of "interpolation-near" and "network-near": Arb and BLAS with proved bounds.
 
-The file is read by verify/checker. A layer is a network of one block. The network is enclosed by
-`newton/network_enclosure.py`, whose derivatives are those that found the weights, and the theorem
-is applied by `contraction.py`. The matrix of the file is rounded to float64, which is harmless: the
-theorem holds for every matrix.
+verify/checker reads the file; a layer is a network of one block. `newton/network_enclosure.py`
+encloses the network, with the derivatives that also found the weights, and `contraction.py` applies
+the theorem. The matrix of the file is rounded to float64, which is harmless, since the theorem
+holds for every matrix.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from attncert.verify.derivatives.networks import weights_of
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.network_enclosure import derivatives, errors
 
-LEAST_BITS, MOST_BITS = 256, 4096  # bits of balls: a claim that needs more is not shown to hold
+LEAST_BITS, MOST_BITS = 256, 4096  # bits of balls; if more are needed, nothing is shown
 
 
 def judge(cert: dict[str, Any], parts: Any, limits: Limits) -> str:
-    """The claim in one line, or Rejected. parts: those of either claim, by its checker."""
+    """The claim in one line. Raises Rejected. parts: the parts that the checker of either claim
+    reads."""
     T, m = dims(cert, "examples labels")
     N, (p, q) = T * m, parts.radius
     network = of_json([cert["layer"]] if "layer" in cert else cert["network"])

@@ -1,7 +1,7 @@
 """The fast check of "network-rank" certificates: NumPy instead of Python's integers.
 
-The file is read by verify/checker; rows are made by `verify/depth`, and their rank is that of
-`verify/rank`: the code that writes such files.
+verify/checker reads the file, `verify/depth` computes the rows, and `verify/rank` their rank; this
+is also the code that writes such files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
-    """The claim in one line, or Rejected. Arithmetic: exact, modulo the primes of the file."""
+    """The claim in one line. Raises Rejected. Arithmetic: exact, modulo the primes of the file."""
     T, m = dims(cert, "examples labels")
     count = T if parts.of == "features" else T * m
     small = parts.primes[0] <= LARGEST

@@ -1,4 +1,4 @@
-"""The checker's tables as the data set of NumPy and FLINT."""
+"""Conversion of the checker's tables to a data set of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attncert.verify.checker.reading import Table, dims
 def dataset(
     cert: dict[str, Any], limits: Limits, contexts: Table, queries: Table, labels: Table
 ) -> Dataset:
-    """The data set: contexts of different lengths are padded; tokens that are the same object
+    """The data set. Contexts of different lengths are padded. Tokens that are the same object
     become one row, and their order is kept."""
     T, d, m = dims(cert, "examples width labels")
     shared = len(contexts.rows) < T
@@ -34,7 +34,8 @@ def dataset(
 
 
 def in_order(context: list[Any]) -> tuple[list[Any], list[int]]:
-    """The distinct tokens (as objects), in order of first occurrence; and each token's number."""
+    """The distinct tokens (as objects) in the order of first occurrence, and the number of each
+    token."""
     once = {id(token): token for token in context}
     number = {key: row for row, key in enumerate(once)}
     return [*once.values()], [number[id(token)] for token in context]

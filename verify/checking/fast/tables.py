@@ -1,8 +1,9 @@
-"""Data of a certificate in an .npz beside it: arrays of integers, mapped and never held as a whole.
+"""The data of a certificate in an .npz beside it: arrays of integers that are mapped and never read
+as a whole.
 
 A few examples are read at a time, so that memory does not depend on the size of the file.
-Compressed archives cannot be mapped, and are refused. The SHA-256 is compared first; anyone who can
-write to the file during the check can deceive it.
+Compressed archives cannot be mapped and are refused. The SHA-256 is compared first, but anyone who
+can write to the file during the check can deceive the checker.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from attncert.constructions.errors import InputError
 from attncert.verify.checker import Limits, Rejected, need
 from attncert.verify.checker.reading import dims
 
-PIECE = 2**20  # entries read at a time
+PIECE = 2**20  # the most entries read at a time
 NAMES = ("contexts", "queries", "labels")
 
 
 @dataclass(frozen=True)
 class MappedArray:
-    """Integers of one array of the file, which `numbers` of verify/checker/reading.py accepts."""
+    """An array of integers in the file, in a form that `numbers` of verify/checker/reading.py
+    accepts."""
 
     array: np.ndarray[Any, Any]
 
     def integers(self, where: str, *shape: int) -> tuple[np.ndarray[Any, Any], int, int]:
-        """The stored array; denominator 1; the most bits of an entry."""
+        """The stored array, the denominator 1, and the bits of the longest entry."""
         if where == "contexts" and len(self.array) == 1:
             shape = (1, *shape[1:])
         fits = self.array.shape == shape
@@ -45,7 +47,7 @@ class MappedArray:
 
 
 def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedArray]:
-    """The data in `path`, an .npz whose size is known to be right. Raises Rejected."""
+    """The data in `path`, an .npz whose size was compared before. Raises Rejected."""
     name = cert["data_file"]["name"]
     need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
     for key in ("origin", "tokens"):
@@ -60,7 +62,7 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedA
             raise Rejected("unusable", str(error)) from None
     fits = {"contexts", "queries"} <= {*arrays} <= {*NAMES}
     need(fits, f"{name} must hold the arrays contexts, queries and labels, not {sorted(arrays)}")
-    if "labels" not in arrays:  # zeros; the claim full-rank is not about labels
+    if "labels" not in arrays:  # may be zeros, since full-rank is not about labels
         shape = dims(cert, "examples labels")
         arrays["labels"] = np.broadcast_to(np.zeros((), np.int8), shape)
     for key, array in arrays.items():

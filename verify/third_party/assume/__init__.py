@@ -1,1 +1,1 @@
-"""Whether the paper's assumptions hold for given queries and contexts, and what follows."""
+"""Decides whether the paper's assumptions hold for given queries and contexts, and what follows."""

@@ -1,10 +1,10 @@
 """`attncert assume` as a function: whether A1, A2 and general position hold, and what follows.
 
-A2 is decided for every given context. A1 requires every n of the queries to be independent, which
-is coNP-hard to decide: the Kruskal rank is bounded from both sides, and random subsets are separate
-evidence. General position requires the same of every d. Memorization needs less, and that is
-decided: the partition condition (docs/mathematics.md, section 2). Equal queries refute A1 at once,
-so they are counted, and the search is about the distinct ones.
+A2 is decided for every given context. A1 requires any n of the queries to be independent, which is
+coNP-hard to decide, so the Kruskal rank is bounded from both sides, and random subsets are separate
+evidence. General position requires the same of any d queries. Memorization needs only the partition
+condition (docs/mathematics.md, section 2), which is decided. Equal queries refute A1 at once, so
+they are counted, and only the distinct queries are searched.
 """
 
 from __future__ import annotations
@@ -33,18 +33,20 @@ from attncert.verify.third_party.assume.groups import Placed, grouped
 from attncert.verify.third_party.assume.inputs import LayerInputs
 from attncert.verify.third_party.assume.spectra import Spectrum, exact_rank, spectra
 
-_SHARE = 50  # subsets of n queries for each subset of d queries, which takes longer
-_SPECTRA = 3  # random subsets of each size whose spectrum is computed
+_SHARE = 50  # subsets of n queries per subset of d queries, which takes longer
+_SPECTRA = 3  # the number of random subsets of each size whose spectrum is computed
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Assumed(Answer):
-    """The answer about the distinct queries; only the groups are about all inputs.
+    """The answer to `assume`. It is about the distinct queries; only the groups are about all
+    inputs.
 
     rank: the exact rank of all queries. interval: bounds on the Kruskal rank. samples: random
     subsets of min(n, N) and of min(N, d) queries, by size; sizes above the rank are left out, since
-    all their subsets are dependent. contexts: the spectrum of each given context. subsets: the
-    spectra of random sets of the same sizes. certificate: that some queries are dependent.
+    all subsets of these sizes are dependent. contexts: the spectrum of each given context. subsets:
+    the spectra of random sets of the same sizes. certificate: shows that some queries are
+    dependent.
     """
 
     question: Assume
@@ -61,13 +63,14 @@ class Assumed(Answer):
 def assume(
     inputs: Any, question: Assume | None = None, progress: StageProgress = silent
 ) -> Assumed:
-    """Do the assumptions of the paper's theorem hold, and what follows for a layer?
+    """Decide whether the assumptions of the paper's theorem hold, and what follows for a layer.
 
-    inputs: a data set, `verify.assume.inputs.LayerInputs` (as `load_inputs` reads them), or, if
-    question.tokens is set, anything that `Vectors.of` takes: queries (N, d) without contexts. The
-    conclusion, that A1 and A2 hold, rests on a claim for each: proved (exact, modulo primes or over
-    ℚ), refuted or undecided. Samples are separate claims; singular values are floats and numerical.
-    Source: paper, Assumptions 1 and 2; docs/models-and-layers.md. Raises InputError.
+    inputs: a data set, `verify.assume.inputs.LayerInputs` (as read by `load_inputs`) or, if
+    question.tokens is set, anything that `Vectors.of` accepts: queries (N, d) without contexts. The
+    conclusion that A1 and A2 hold rests on one claim for each, which is proved (exactly, modulo
+    primes or over ℚ), refuted or undecided. Samples are separate claims; singular values are
+    floats, so claims about them are numerical. Source: paper, Assumptions 1 and 2;
+    docs/models-and-layers.md. Raises InputError.
 
     >>> from attncert import Assume, Dataset, assume
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
@@ -82,7 +85,7 @@ def assume(
         heads=question.heads or inputs.heads,
         head_width=question.head_width or inputs.head_width,
     )
-    with threadpool_limits(1):  # matrices of this size gain nothing by more BLAS threads
+    with threadpool_limits(1):  # more BLAS threads do not help for matrices of this size
         return _assume(stated, question, progress)
 
 
@@ -144,8 +147,8 @@ def _sample(vectors: Vectors, k: int, count: int, seed: int, progress: StageProg
 
 
 def _placed(inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int) -> tuple[Placed, ...]:
-    """The paper's construction at the layer's head width, and heads of width one (ours). Both need
-    equally many tokens in all contexts."""
+    """The groups for the paper's construction at the layer's head width and for heads of width one
+    (ours). Both need the same number of tokens in all contexts."""
     if inputs.shortest is not None:
         return ()
     n, d_h = inputs.tokens, inputs.head_width or 1

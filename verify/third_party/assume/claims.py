@@ -28,7 +28,7 @@ def claims(
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
 ) -> tuple[Claim, ...]:
-    """The claims, of which the last is the conclusion. interval, samples: about the distinct
+    """The claims, of which the last is the conclusion. interval, samples: of the distinct
     queries."""
     n, N = inputs.tokens, inputs.distinct.N
     repeated = bool(inputs.repeats) and n > 1
@@ -77,7 +77,7 @@ def equal_pair(inputs: LayerInputs) -> Relation:
 
 
 def _repeated(inputs: LayerInputs) -> Claim:
-    """A1, refuted by two equal queries."""
+    """The claim A1, refuted by two equal queries."""
     k = min(inputs.tokens, inputs.N)
     return Claim(
         ids.A1,
@@ -123,7 +123,7 @@ def _every(
 def _contexts(inputs: LayerInputs, contexts: Sequence[Spectrum]) -> Claim:
     bad = next((spectrum for spectrum in contexts if spectrum.rank < spectrum.size), None)
     good = [spectrum for spectrum in contexts if spectrum.rank == spectrum.size]
-    full = len(good)  # a shared context counts for all inputs
+    full = len(good)  # a shared context counts for every input
     level = Level.PROVED
     witness: dict[str, Any] | None = None
     if not contexts:
@@ -155,7 +155,7 @@ def _rows(inputs: LayerInputs) -> str:
 
 
 def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
-    """The claims of A2, of the partition condition and of memorization for these groups."""
+    """The claims of A2, the partition condition and memorization for these groups."""
     examples = sorted(t for group in best.certified for t in group)
     many = counted(len(examples), "example", "these")
     sizes = [len(group) for group in best.certified]

@@ -1,10 +1,10 @@
 """Embeddings in a folder: a manifest and .npz shards (docs/models-and-layers.md).
 
-    manifest.json    the content of the folder, and its origin
+    manifest.json    the contents of the folder and its provenance
     shard-00000.npz  queries (B, d), contexts (C, n, d), kept (C,): one block of the inputs
 
 Inputs are numbered from 0 through all shards. A folder has the queries of all inputs and the
-contexts of some, whose numbers are `kept`. Floats are taken exactly, as they are stored. Other
+contexts of some inputs, whose numbers are in `kept`. Floats are exactly the stored numbers. Other
 programs may write such a folder, so everything in it is checked.
 """
 
@@ -32,13 +32,14 @@ FORMAT = "attncert-embeddings/1"
 MANIFEST = "manifest.json"
 ARRAYS = ("queries", "contexts", "kept")
 _SHARD = re.compile(r"[A-Za-z0-9_-]{1,64}\.npz")
-_MOST_INPUTS, _MOST_NUMBERS = 10**6, 2**30  # inputs, and numbers in all queries
+_MOST_INPUTS, _MOST_NUMBERS = 10**6, 2**30  # the most inputs, and numbers in all queries
 _MOST_TEXTS = 100  # the most texts in a provenance
 _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
 def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
-    """Read a folder of `attncert embed`, given as the folder or its manifest. Raises InputError."""
+    """Read a folder of `attncert embed`, given by its path or the path of its manifest. Raises
+    InputError."""
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
     with path_errors(str(folder), _MUST, path):
@@ -100,13 +101,13 @@ def file_sha256(path: Path) -> str:
 
 
 def require_file(path: Path) -> None:
-    """Refuse a pipe, which would block, or a device, which may never end. Raises InputError."""
+    """Refuse pipes, which would block, and devices, which may never end. Raises InputError."""
     if path.exists() and not path.is_file():
         raise InputError(path.name, "a file", "a directory, a pipe or a device")
 
 
 def _contexts(shards: Sequence[Path], context: tuple[int, int], inputs: int) -> Contexts:
-    """The contexts with their numbers; one shard is in memory at a time."""
+    """The contexts with their numbers. Only one shard is in memory at a time."""
     start = 0
     for path in shards:
         arrays = _read(path, context, range(start, inputs))
@@ -117,8 +118,8 @@ def _contexts(shards: Sequence[Path], context: tuple[int, int], inputs: int) -> 
 def _read(
     path: Path, context: tuple[int, int], inputs: range, contexts: bool = True
 ) -> dict[str, AnyArray]:
-    """The arrays of a shard, whose inputs are the first of `inputs` and whose contexts have this
-    shape (n, d); contexts=False does not read them."""
+    """The arrays of a shard, which contains the first of `inputs` and whose contexts have this
+    shape (n, d). contexts: whether to read the contexts."""
     name = path.name
 
     def choose(keys: list[str]) -> tuple[str, ...]:

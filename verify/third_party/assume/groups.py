@@ -1,10 +1,11 @@
-"""The partition condition for queries alone: groups found in one pass, proved modulo a prime.
+"""The partition condition for queries alone: groups are found in one pass and proved modulo a
+prime.
 
-Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries, so
-that no query of an earlier group is in the span of a later one (docs/mathematics.md, section 2).
-A group is filled with the next independent queries, and earlier queries that may lie in its span
-are removed; a subset of admissible groups is still admissible. Modulo a prime both decisions err on
-one side only, so the remaining groups are proved; for queries in general position nothing is
+Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries,
+such that no query of an earlier group is in the span of a later group (docs/mathematics.md, section
+2). A group is filled with the next independent queries, and earlier queries that may lie in its
+span are removed; subsets of admissible groups remain admissible. Modulo a prime both decisions err
+only on one side, so the remaining groups are proved. For queries in general position nothing is
 removed.
 """
 
@@ -20,16 +21,16 @@ from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.residues import residues
 
 Groups = tuple[tuple[int, ...], ...]
-_WINDOWS = 8  # inputs searched for a group, as a multiple of its size
+_WINDOWS = 8  # the number of inputs searched for a group, relative to its size
 
 
 @dataclass(frozen=True)
 class Placed:
-    """One construction for this layer.
+    """The groups of one construction for this layer.
 
-    first: r, the size of its first group. capacity: the number of examples in its theorem. queries:
-    groups of all inputs that meet the partition condition; certified: such groups of inputs whose
-    context is given and has rank n, which are proved to be memorized.
+    first: r, the size of the first group. capacity: the number of examples in the theorem. queries:
+    groups of all inputs that meet the partition condition. certified: such groups of inputs whose
+    contexts are given and have rank n; these inputs are proved to be memorized.
     """
 
     name: str
@@ -48,9 +49,10 @@ class Placed:
 
 
 def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> Groups:
-    """At most `heads` groups of these inputs: at most `first` in the first, one less in the others.
+    """At most `heads` groups of these inputs, with at most `first` inputs in the first group and at
+    most one less in each other group.
 
-    If `first` is 1, there is one group. The groups are proved, but need not be the largest.
+    If `first` is 1, there is one group. The groups are proved, but may not be the largest possible.
 
     >>> vectors = Vectors.of([[1, 0], [2, 0], [0, 1], [1, 1]])
     >>> grouped(vectors, range(4), 2, 3)
@@ -64,7 +66,7 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
         if not group or size == 0:
             break
         doubtful = suspects(table, group, [t for other in groups for t in other])
-        if doubtful is None or len(doubtful) >= len(group):  # an unlucky draw, or no gain
+        if doubtful is None or len(doubtful) >= len(group):  # bad luck, or no gain
             continue
         lost = set(doubtful)
         groups = [[t for t in other if t not in lost] for other in groups]
@@ -74,7 +76,7 @@ def grouped(queries: Vectors, inputs: Sequence[int], first: int, heads: int) -> 
 
 
 def _independent(queries: Vectors, remaining: list[int], size: int) -> tuple[list[int], list[int]]:
-    """The first `size` independent inputs, and the inputs after the last of them."""
+    """The first `size` independent inputs, and the inputs after the last of these."""
     window = max(1, size)
     while size and remaining:
         rows = modular_rank(queries.array[remaining[:window]]).rows[:size]

@@ -1,4 +1,5 @@
-"""The data of `attncert assume`: queries of all inputs, contexts of some, sizes of a layer."""
+"""The data of `attncert assume`: the queries of all inputs, the contexts of some, and the sizes of
+a layer."""
 
 from __future__ import annotations
 
@@ -21,12 +22,11 @@ Contexts = Iterator[tuple[int, AnyArray]]
 class LayerInputs:
     """The inputs of one layer.
 
-    queries: one for each of the N inputs. tokens: n, or the tokens of the longest context if
-    lengths differ; `shortest` is then that of the shortest. heads, head_width: the sizes of the
-    layer, None if unknown.
-    with_context: the inputs with a given context; contexts() yields these contexts with their
-    numbers, (n, d) each, and a context that all inputs share (`shared`) once. provenance: as the
-    source states it.
+    queries: one for each of the N inputs. tokens: n, or the length of the longest context if
+    lengths differ; `shortest` is then the shortest length. heads, head_width: the sizes of the
+    layer; None if unknown. with_context: the inputs whose context is given. contexts() yields these
+    contexts, (n, d) each, with their numbers, but a context that all inputs share (`shared`) only
+    once. provenance: as stated by the source.
     """
 
     queries: Vectors
@@ -41,8 +41,8 @@ class LayerInputs:
 
     @classmethod
     def of(cls, data: Any, tokens: int | None = None) -> LayerInputs:
-        """The queries and contexts of a data set; or vectors, as `Vectors.of` takes them, which are
-        queries without contexts, of this number of tokens. Raises InputError.
+        """The queries and contexts of a data set, or vectors that `Vectors.of` accepts, as queries
+        without contexts, for this number of tokens. Raises InputError.
 
         >>> LayerInputs.of([[1, 0, 0], [0, 1, 0]], tokens=2).queries
         Vectors('vectors', N=2, d=3, dtype='int64')
@@ -81,7 +81,7 @@ class LayerInputs:
 
     @property
     def lengths(self) -> str:
-        """The number of tokens of a context in words: "3", or "1 to 3"."""
+        """The number of tokens of a context as text, such as "3" or "1 to 3"."""
         return (f"{self.shortest:,} to " if self.shortest else "") + f"{self.tokens:,}"
 
     @property
@@ -94,7 +94,7 @@ class LayerInputs:
 
     @cached_property
     def repeats(self) -> tuple[tuple[int, ...], ...]:
-        """The inputs with equal queries: classes of two or more, increasing."""
+        """The classes of two or more inputs with equal queries, in increasing order."""
         classes = defaultdict[bytes, list[int]](list)
         for i, query in enumerate(self.queries.array):
             classes[_bytes(query)].append(i)
@@ -102,7 +102,7 @@ class LayerInputs:
 
     @cached_property
     def distinct(self) -> Vectors:
-        """The queries without those that equal an earlier one."""
+        """The queries without repetitions."""
         again = {i for same in self.repeats for i in same[1:]}
         if not again:
             return self.queries
@@ -110,7 +110,7 @@ class LayerInputs:
 
 
 def _bytes(row: AnyArray) -> bytes:
-    """Bytes that are equal for equal rows of a table, and only for these."""
+    """Bytes that are equal if and only if two rows of a table are equal."""
     if row.dtype == object:
         return repr(row.tolist()).encode()
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0

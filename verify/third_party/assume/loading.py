@@ -1,4 +1,4 @@
-"""The input of `attncert assume`: a folder of embeddings, a file of data, or vectors alone."""
+"""The input of `attncert assume`: a folder of embeddings, a file of data, or only vectors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts
 
 
 def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
-    """A folder of embeddings, or a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
-    data. If `tokens` (n) is given, the file has vectors alone, as for `attncert kruskal`. Raises
-    InputError."""
+    """Read a folder of embeddings, a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
+    data. If `tokens` (n) is given, the file contains only vectors, as for `attncert kruskal`.
+    Raises InputError."""
     path = Path(source)
     if tokens is not None:
         return LayerInputs.of(load_vectors(source), tokens)
@@ -37,7 +37,7 @@ def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
 
 
 def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
-    """The inputs in an .npz; floats stay as they are stored, since their rounding matters."""
+    """The inputs in an .npz. Floats keep their format, since their rounding matters."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         if any(keys.count(key) != 1 for key in ("queries", "contexts")):

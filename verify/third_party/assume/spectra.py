@@ -1,21 +1,21 @@
-"""A set of vectors and rounding: its exact rank, its singular values, and what rounding can change.
+"""The exact rank of a set of vectors, its singular values, and the effect of rounding on them.
 
 The rank of the stored numbers is *exact*, over Q; singular values are float64. An exact rank does
-not say that a set is far from dependent: a matrix of rank 100 with noise of size 10^-3 on top has
-full rank, far above the rounding of float32. So the *ε-rank* is given too, the number of singular
-values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max of rank 100 (Eckart and Young). "Robust"
-is about rounding alone.
+not say that a set is far from dependent: a matrix of rank 100 plus noise of size 10^-3 has full
+rank, and the noise is far larger than the rounding of float32. So the *ε-rank* is computed as well,
+the number of singular values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max of a set of rank
+100 (Eckart and Young). "Robust" refers only to rounding.
 
-**Rounding.** Let X hold the stored numbers and X' the ones they were rounded from, to nearest in
-a format with unit roundoff u and smallest subnormal step s. Then |X - X'| <= u|X'| + s/2
+**Rounding.** Let X be the stored numbers and X' the numbers before rounding to nearest in a format
+with unit roundoff u and smallest subnormal step s. Then |X - X'| <= u|X'| + s/2
 entrywise, hence |X - X'| <= u/(1-u) |X| + s entrywise, and
 
     ||X - X'||_2 <= ||X - X'||_F <= u/(1-u) ||X||_F + s sqrt(mn) =: rho.
 
-If sigma_min(X) > rho, then by Weyl's inequality every such X' has full rank: *robust*. If not, the
-bound cannot exclude that the numbers before rounding were dependent: *within rounding*. Both are
-numerical, and account for the error of the computed singular values (a backward-stable SVD moves no
-singular value by more than c*eps*sigma_max; c = max(m, n) is used).
+If sigma_min(X) > rho, then by Weyl's inequality every such X' has full rank: *robust*. Otherwise,
+the numbers before rounding may have been dependent: *within rounding*. Both verdicts are numerical,
+and account for the error of the computed singular values (a backward-stable SVD moves no singular
+value by more than c*eps*sigma_max; c = max(m, n) is used).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ EPSILON = 1e-3
 
 
 class AgainstRounding(enum.Enum):
-    """The standing of a set of vectors; the value is the phrase that reports use."""
+    """The verdict on a set of vectors; the value is the phrase that reports use."""
 
     ROBUST = "robust against rounding"
     NEARLY = "robust against rounding, nearly dependent"
@@ -48,12 +48,12 @@ class AgainstRounding(enum.Enum):
 
 @dataclass(frozen=True)
 class Spectrum:
-    """number: the number of the context or subset. size: m, the number of vectors.
+    """The spectrum of a set of vectors. number: the number of the context or subset. size: m.
 
     rank: the exact rank over Q. relation: a relation, if the rank is below m. least, largest:
-    singular values, float64; least is the m-th, 0 if m > d. rounding: the most that rounding may
-    have moved them; 0 for exact numbers. robust: whether the rank is m for every rounding.
-    epsilon_rank: the number of singular values above ε·σ_max.
+    float64 singular values; least is the m-th, or 0 if m > d. rounding: how far rounding may have
+    moved them; 0 for exact numbers. robust: whether the rank is m for every rounding. epsilon_rank:
+    the number of singular values above ε·σ_max.
 
     >>> [Spectrum.of(0, np.array([[1.0, 1.0], [1.0, x]])).robust for x in (0.0, 1.0 + 2.0**-52)]
     [True, False]
@@ -71,8 +71,8 @@ class Spectrum:
 
     @classmethod
     def of(cls, number: int, table: AnyArray) -> Spectrum:
-        """The spectrum of (m, d) vectors, rounded to the table's type; integers are exact. Raises
-        InputError for a number beyond float64."""
+        """The spectrum of (m, d) vectors, which were rounded to the table's type unless they are
+        integers. Raises InputError for a number beyond float64."""
         relation, floats = find_relation(table[: table.shape[1] + 1]), _floats(table)
         singular, rounding = np.linalg.svd(floats, compute_uv=False), _rounding(table, floats)
         largest = float(singular[0])
@@ -93,13 +93,14 @@ class Spectrum:
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """The spectra of numbered sets (m, d), in their order; a few in memory for each thread."""
+    """The spectra of numbered sets (m, d), in their order. Only a few sets per thread are in
+    memory."""
     return parallel_map(lambda numbered: Spectrum.of(*numbered), tables)
 
 
 def exact_rank(table: AnyArray) -> int:
-    """The rank over ℚ. Inputs often repeat, and a rank modulo a prime that equals the number of
-    distinct rows, or of columns, settles most tables.
+    """The rank over ℚ. Inputs often repeat, so for most tables it suffices that the rank modulo a
+    prime equals the number of distinct rows or of columns.
 
     >>> exact_rank(np.array([[1.0, 2.0, 0.0]] * 9 + [[0.0, 1.0, 0.0]]))
     2
@@ -110,7 +111,7 @@ def exact_rank(table: AnyArray) -> int:
 
 
 def _rounding(table: AnyArray, floats: FloatArray) -> float:
-    """rho of the module's derivation, including the float error of the norm."""
+    """The bound rho derived above, including the float error of the norm."""
     if table.dtype.kind != "f":
         return 0.0
     info = np.finfo(table.dtype)
@@ -121,7 +122,7 @@ def _rounding(table: AnyArray, floats: FloatArray) -> float:
 
 
 def _floats(table: AnyArray) -> FloatArray:
-    """The nearest float64. Raises InputError beyond its range."""
+    """The numbers rounded to float64. Raises InputError for numbers beyond its range."""
     try:
         return table.astype(np.float64)
     except OverflowError:

@@ -1,9 +1,9 @@
 """`attncert layer` as a function: the behaviour of third-party weights on a data set.
 
 The conclusion is about the errors, which are compared with the labels' spread. The tolerance, or
-else `error.default_limit`, says which are small enough. If the names of the arrays do not say what
-the layer computes, the conclusion rests on an assumption. If the layer as read does not reproduce
-recorded outputs, there is no conclusion about labels.
+else `error.default_limit`, says which errors are small enough. If the names of the arrays do not
+determine what the layer computes, the conclusion rests on an assumption. If the layer as read does
+not reproduce recorded outputs, there is no conclusion about labels.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class LayerAnswer(Answer):
 
     @property
     def reading(self) -> Claim | None:
-        """How the layer was read; None for this project's format, which states it."""
+        """The claim on how the layer was read; None for this project's format, which states what is
+        computed."""
         return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
 
 
@@ -79,11 +80,11 @@ def layer(
     *,
     mask: BoolArray | None = None,
 ) -> LayerAnswer | Proof:
-    """The errors, rank, saturation and heads of a third-party attention layer on data; for a
-    network of other blocks, its errors.
+    """The errors, rank, saturation and heads of a third-party attention layer on data, or the
+    errors of a network of other blocks.
 
-    weights: a file, or `attncert.Weights`. data: a recording also holds the outputs that the
-    weights must reproduce. mask: (T, n), True for the rows seen; None for that of the question.
+    weights: a file, or `attncert.Weights`. data: a recording also contains the outputs that the
+    weights must reproduce. mask: (T, n), True for the rows seen; None: the mask of the question.
     Returns a LayerAnswer, or a Proof for a network. Arithmetic: exact if all logits are integer
     multiples of ln 2, otherwise balls. Source: ours, docs/models-and-layers.md. Raises InputError.
 
@@ -152,7 +153,7 @@ def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
 ) -> tuple[Dataset, Recorded | None, bool]:
     """The first examples with the rows that each query sees, their recorded outputs, and whether
-    there is a mask. A mask covers all examples of the data."""
+    there is a mask. A mask is for all examples of the data."""
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data

@@ -115,7 +115,8 @@ def _worth_of_each(
 
 
 def _rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
-    """rank Z = T: proved mod p, or enclosed in balls; refuted by a bound on all weights."""
+    """The claim rank Z = T: proved mod p, enclosed in balls, or refuted by a bound on all
+    weights."""
     data, heads = attention.data, len(attention.layer.heads)
     numbers: dict[str, Any] = {
         "T": data.T,

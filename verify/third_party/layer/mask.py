@@ -1,4 +1,4 @@
-"""The rows of its context that each query sees: --mask of `attncert layer`."""
+"""Which rows of its context each query sees (`attncert layer --mask`)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 
 _TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "seen"
-_NAMED = 6  # arrays of a file that an error message names
+_NAMED = 6  # the most arrays of a file that an error message names
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """outputs: (T, m), those of the layer itself; unit: the unit roundoff of their arithmetic."""
+    """Recorded outputs (T, m) of the layer itself. unit: the unit roundoff of their arithmetic."""
 
     outputs: FloatArray
     unit: float
 
 
 def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
-    """The data whose contexts are the rows that each query sees. mask: (T, n), True for the rows
-    seen. Raises InputError if shapes do not fit, or a query sees nothing.
+    """The data with contexts reduced to the rows that each query sees. mask: (T, n), True for the
+    rows seen. Raises InputError if shapes do not agree or a query sees nothing.
 
     >>> data = Dataset.of([[1], [2], [3]], [[1], [1]])
     >>> [visible_rows(data, np.array([[0, 1, 1], [1, 0, 0]])).rows(t).strings() for t in (0, 1)]
@@ -49,12 +49,12 @@ def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
 
 
 def causal_mask(data: Dataset) -> BoolArray:
-    """The mask (T, n) of queries that are tokens of their contexts and see the tokens up to their
-    own.
+    """The mask (T, n) for queries that are tokens of their contexts and see the tokens up to
+    themselves.
 
-    In token sequences the query is the last token. If the tokens of one context are the queries in
-    their order, query t is token t. Otherwise a query is the only token equal to it. Raises
-    InputError if no token is equal, or several are.
+    In token sequences the query is the last token. If the tokens of a shared context are the
+    queries in their order, query t is token t. Otherwise a query is the only token that equals it.
+    Raises InputError if no token or several tokens equal the query.
 
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1], [2], [1]])).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
@@ -88,12 +88,11 @@ def _places(data: Dataset) -> list[int]:
 def read_mask(path: str, data: Dataset) -> tuple[BoolArray, Recorded | None]:
     """The mask in a file, of 0 and 1 or of booleans, of shape (T, n) or (n,).
 
-    The file is an .npz with `mask`: 1 or true for the rows seen. Instead it may have `attn_mask` or
-    `key_padding_mask` as torch.nn.MultiheadAttention takes them: true for hidden rows. Returns True
-    for the rows seen, and the outputs that the file records if `record` saved it. Raises
-    InputError.
+    The file is an .npz with `mask`, 1 or true for the rows seen, or instead with `attn_mask` or
+    `key_padding_mask` as in torch.nn.MultiheadAttention, true for hidden rows. Returns the mask,
+    True for the rows seen, and the recorded outputs if `record` saved the file. Raises InputError.
     """
-    arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # any suffix
+    arrays = read_source(path, {"json": _archive}, "an .npz file with a mask")  # with any suffix
     key = next(name for name in arrays if name in _TRUE)
     array = arrays[key]
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():

@@ -1,9 +1,9 @@
-"""Whether the layer was read correctly: what is known about its computation, and what is assumed.
+"""Claims that a layer was read correctly: what is known about its computation, and what is assumed.
 
 Names of arrays do not determine the scale, rotary positions or a bias of logits. The type of the
-model does (`constructions/weights/model_types.py`), and so do recorded outputs: the layer as read
-must reproduce these up to rounding. Rounding is measured on the same layer as the difference
-between NumPy in float32, with every step rounded as the recorded numbers are, and float64.
+model does (`constructions/weights/model_types.py`), and so do recorded outputs, which the layer as
+read must reproduce up to rounding. Rounding is measured on the same layer as the difference between
+NumPy in float32, with every step rounded like the recorded numbers, and float64.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from attncert.verify.outputs.rounded import computed
 from attncert.verify.outputs.rounding import FORMATS
 from attncert.verify.third_party.layer.mask import Recorded
 
-_TIMES = 8  # a factor to allow for libraries that add in another order
-_PART = 0.05  # the largest error taken for rounding, as a fraction of the largest output
+_TIMES = 8  # a factor that allows for other orders of summation
+_PART = 0.05  # the largest error that counts as rounding, relative to the largest output
 _BITS = 128
 _SCALED = {
     "none": "logits that are not divided",
@@ -44,9 +44,9 @@ _SOURCE = "ours; docs/models-and-layers.md"
 def read_claim(
     stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
-    """The claim that the audited layer is the stored one: shown by its outputs, by its type, or
-    assumed. None for this project's format, which states it. Refuted if the layer as read does not
-    reproduce the recorded outputs.
+    """The claim that the audited layer is the stored layer, which is shown by its outputs or its
+    type, or assumed. None for this project's format, which states what is computed. Refuted if the
+    layer as read does not reproduce the recorded outputs.
     """
     if recorded is not None:
         return _reproduced(stored, attention, recorded)
@@ -67,9 +67,9 @@ def read_claim(
 
 
 def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
-    """The same claim about a network of another library; None if its blocks were stated, not read
-    from a model. Rounding is what the model of `verify/outputs/rounding.py` allows, but at most a
-    fraction of the largest output: its bounds are wide for short formats."""
+    """The same claim about a network of another library; None if its blocks were given and not read
+    from a model. Rounding is bounded by the model of `verify/outputs/rounding.py`, and by a
+    fraction of the largest output, since the model's bounds are wide for short formats."""
     if recorded is not None:
         machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
         try:
@@ -101,7 +101,8 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
 
 
 def _held(gaps: arb_mat, lost: float, recorded: Recorded) -> Claim:
-    """gaps: outputs as read minus recorded ones. lost: by rounding, before the outputs."""
+    """The claim on recorded outputs. gaps: outputs as read minus recorded outputs. lost: the error
+    by rounding before the outputs."""
     with ctx.workprec(_BITS):
         largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
         difference = decimal(largest.upper(), up=True)
@@ -125,7 +126,7 @@ def _held(gaps: arb_mat, lost: float, recorded: Recorded) -> Claim:
 
 
 def _offset_taken(stored: StoredLayer, outputs: FloatArray) -> fmpq_mat:
-    """The outputs minus b_O: those of the layer without output bias."""
+    """The outputs minus b_O, which are the outputs of the layer without its output bias."""
     exact = _exact(outputs)
     if stored.offset is None:
         return exact
@@ -137,16 +138,16 @@ def _exact(outputs: FloatArray) -> fmpq_mat:
 
 
 def _lost(attention: Attention, unit: float) -> float:
-    """The largest difference of the outputs with roundoff from those in float64."""
+    """The largest difference between the outputs with roundoff and the outputs in float64."""
     with np.errstate(all="ignore"):
         wide = _by_numpy(attention, np.float64, 0)
-        sums = (np.float32, np.float64)  # the second if the first overflows
+        sums = (np.float32, np.float64)  # the second type is used if the first overflows
         lost = (float(np.abs(wide - _by_numpy(attention, kind, unit)).max()) for kind in sums)
         return next(filter(math.isfinite, lost), 0.0)
 
 
 def _by_numpy(attention: Attention, kind: type[np.floating[Any]], unit: float) -> FloatArray:
-    """Outputs (T, m) in arithmetic of this kind, with each step rounded to the unit roundoff."""
+    """The outputs (T, m) in this arithmetic, with each step rounded to the unit roundoff."""
 
     def step(x: FloatArray) -> FloatArray:
         if not unit:

@@ -1,1 +1,1 @@
-"""Real models: the inputs of their layers, written to files that `attncert assume` reads."""
+"""Inputs of the layers of real models, written to files that `attncert assume` reads."""

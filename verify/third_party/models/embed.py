@@ -1,6 +1,6 @@
-"""`attncert embed` as a function: a model's states of many inputs, in batches, to a folder.
+"""`attncert embed` as a function: writes a model's states on many inputs to a folder, in batches.
 
-Each batch is one shard; memory holds the model and one batch. The manifest names the finished
+Each batch is one shard; only the model and one batch are in memory. The manifest lists the finished
 shards and their hashes, so that an interrupted run can resume.
 """
 
@@ -32,11 +32,12 @@ from attncert.verify.third_party.models.network import build
 def embed(
     model: str, source: str, folder: Path, options: Embed, progress: StageProgress = silent
 ) -> dict[str, Any]:
-    """Write queries of all inputs and contexts of some, as a folder in the format of `embeddings`.
+    """Write the queries of all inputs and the contexts of some to a folder in the format of
+    `embeddings`.
 
-    Returns a summary, with the number of shards that an earlier run had finished. Equal runs on one
-    machine with the same libraries give equal files. Raises InputError, before anything is written
-    if possible; the shards before a bad input remain.
+    Returns a summary with the number of shards that an earlier run had finished. Equal runs on one
+    machine with the same libraries give equal files. Raises InputError, if possible before anything
+    is written; shards before an unusable input remain.
     """
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)
@@ -75,8 +76,8 @@ def embed(
 
 
 def _begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The finished shards of this run in the folder, with their hashes. Raises InputError for any
-    other folder."""
+    """The finished shards of this run in the folder, with their hashes. Raises InputError if the
+    folder contains anything else."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         _write_manifest(folder / MANIFEST, facts, {})
@@ -89,7 +90,7 @@ def _begin(folder: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_manifest(path: Path, facts: Mapping[str, Any], shards: Mapping[str, str]) -> None:
-    """Write the manifest atomically. shards: names with their SHA-256."""
+    """Write the manifest atomically. shards: the names with their SHA-256."""
     entries = [{"file": name, "sha256": digest} for name, digest in sorted(shards.items())]
     text = json.dumps({"format": FORMAT, **facts, "shards": entries}, indent=1, sort_keys=True)
     staged = path.with_suffix(".partial")

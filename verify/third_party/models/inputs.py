@@ -1,6 +1,6 @@
-"""The inputs of a model: images of a folder, passages of a text, or tokens; a few at a time.
+"""The inputs of a model, a few at a time: images in a folder, passages of a text, or tokens.
 
-The model's own image processor and tokenizer, from transformers, turn them into numbers.
+The model's own image processor or tokenizer, from transformers, converts them to numbers.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 
 @dataclass(frozen=True)
 class Inputs:
-    """count: the number of inputs. batch(start, stop): arrays by the names of a model's parameters.
-    provenance: what the manifest says about the inputs, with their hash."""
+    """Inputs of a model. count: the number of inputs. batch(start, stop): arrays by the names of
+    the model's parameters. provenance: the statement of the manifest about the inputs, with their
+    hash."""
 
     count: int
     batch: Callable[[int, int], Mapping[str, AnyArray]]
@@ -34,7 +35,7 @@ class Inputs:
 
 
 def open_inputs(source: str, model: str, options: Embed) -> Inputs:
-    """Open a folder of images, an .npy of tokens, or else a text. Raises InputError."""
+    """Open a folder of images, an .npy of tokens, or a text. Raises InputError."""
     path = Path(source)
     array = path.suffix.lower() == ".npy"
     if options.length is not None and (array or path.is_dir()):
@@ -53,7 +54,7 @@ def open_inputs(source: str, model: str, options: Embed) -> Inputs:
 
 
 def _images(folder: Path, model: str) -> Inputs:
-    """The images of a folder, in the order of their names."""
+    """The images in a folder, in the order of their names."""
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
     if not files:
         raise InputError(str(folder), f"a folder with images ({', '.join(_SUFFIXES)})", "another")
@@ -82,7 +83,7 @@ def _image(path: Path) -> Any:
 
     with foreign("an image", path.name):
         image = load_image(str(path))
-        if max(image.size) > 100 * min(image.size):  # scaled up, it may take gigabytes
+        if max(image.size) > 100 * min(image.size):  # when scaled up, it may take gigabytes
             raise ValueError("one side over 100 times the other")
         return image
 

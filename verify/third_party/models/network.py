@@ -1,6 +1,6 @@
-"""The states that enter a layer of a Hugging Face model: transformers builds, loads and runs it.
+"""The states that enter a layer of a Hugging Face model, which transformers builds, loads and runs.
 
-`hidden_states[k]` enters block k + 1. Later blocks do not affect it, and are removed before the
+`hidden_states[k]` enters block k + 1. Later blocks do not affect it, so they are removed before the
 model is run.
 """
 
@@ -30,8 +30,8 @@ _KERNEL = re.compile(r'implementation": "[^"]*/')
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A model on the CPU, in the arithmetic of its weights, and its layer k. absent: weights that
-    no file contains; they are NaN here.
+    """A model on the CPU, in the arithmetic of its weights, and the number k of a layer. absent:
+    the weights that no file contains; they are set to NaN.
     """
 
     model: Any
@@ -41,7 +41,7 @@ class Network:
 
     def states(self, batch: Mapping[str, AnyArray]) -> AnyArray:
         """The states (B, n, d) that enter block k + 1. Raises InputError if the model has no such
-        states for these inputs."""
+        states on these inputs."""
         torch, _ = libraries()
         tensors = {key: torch.from_numpy(array) for key, array in batch.items()}
         kind = self.model.dtype
@@ -59,11 +59,11 @@ class Network:
 
 
 def build(name: str, options: Embed) -> Network:
-    """Load a local folder or a model of the hub, up to the block that the states enter. No code of
-    a model is run. Raises InputError."""
+    """Load a model from a local folder or the hub, up to the block that the states enter. No code
+    of the model is run. Raises InputError."""
     torch, transformers = libraries()
     config = _configuration(name)
-    most = config.num_hidden_layers - 1  # the states enter a layer, so one is left above
+    most = config.num_hidden_layers - 1  # the states enter a layer, so one layer remains above
     layer = min(1, most) if options.layer is None else options.layer
     if layer > most:
         must = f"from 0 to {most}, below a layer of this model"
@@ -87,7 +87,7 @@ def build(name: str, options: Embed) -> Network:
         "torch": str(torch.__version__),
         "transformers": transformers.__version__,
     }
-    for module in model.modules():  # the first list of this length is the outermost: the blocks
+    for module in model.modules():  # the first list of this length contains the blocks
         if isinstance(module, torch.nn.ModuleList) and len(module) == config.num_hidden_layers:
             del module[layer + 1 :]
             break
@@ -95,7 +95,8 @@ def build(name: str, options: Embed) -> Network:
 
 
 def libraries() -> tuple[Any, Any]:
-    """torch and transformers, which no other module loads; InputError if they are missing."""
+    """torch and transformers, which no other module imports. Raises InputError if they are
+    missing."""
     try:
         import torch
         import transformers
@@ -108,7 +109,7 @@ def libraries() -> tuple[Any, Any]:
 
 @contextmanager
 def foreign(must: str, argument: str = "MODEL") -> Iterator[None]:
-    """Raise InputError for any exception of the libraries."""
+    """A context manager that turns any exception of the libraries into an InputError."""
     try:
         yield
     except InputError:
@@ -118,19 +119,20 @@ def foreign(must: str, argument: str = "MODEL") -> Iterator[None]:
 
 
 def settings_sha256(config: Any) -> str:
-    """The SHA-256 of all settings of a model or an image processor, except their path."""
+    """The SHA-256 of all settings of a model or an image processor, except its path."""
     settings = {**config.to_dict(), "_name_or_path": ""}
     return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _configuration(name: str) -> Any:
-    """The configuration from transformers, unless it would run code or fill the memory."""
+    """The configuration from transformers. Raises InputError if it would run code or fill the
+    memory."""
     _, transformers = libraries()
     with foreign("one of the Hugging Face hub, or a folder with a config.json of a model"):
         stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)
-        if _LARGE_COUNT.search(stored):  # transformers makes lists of this length
+        if _LARGE_COUNT.search(stored):  # transformers creates lists of this length
             raise InputError("MODEL", "one of fewer than 10,000 layers and 100,000 labels", name)
-        if _KERNEL.search(stored):  # transformers would fetch its code, and run it
+        if _KERNEL.search(stored):  # transformers would download and run its code
             raise InputError("MODEL", "one that names no attention code on a hub", name)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)
         if config.hidden_size % config.num_attention_heads or config.num_hidden_layers < 1:
@@ -139,7 +141,7 @@ def _configuration(name: str) -> Any:
 
 
 def _tensors_sha256(model: Any) -> str:
-    """The SHA-256 of all tensors as they were loaded, with names, types and shapes."""
+    """The SHA-256 of all loaded tensors, with names, types and shapes."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
@@ -148,8 +150,8 @@ def _tensors_sha256(model: Any) -> str:
 
 
 def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
-    """The model, and the names of its weights that no file contains. transformers draws those at
-    random; here they are NaN, so that a state that depends on them is noticed."""
+    """The model, and the names of its weights that no file contains. transformers draws these
+    weights at random; here they are set to NaN, so that states that depend on them are noticed."""
     torch, transformers = libraries()
     index = Path(name) / "model.safetensors.index.json"
     with foreign("one whose weights are in safetensors files"), warnings.catch_warnings():
@@ -157,7 +159,7 @@ def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
         if any(os.path.isabs(file) or ".." in Path(file).parts for file in files):
             raise InputError(index.name, "one of files in its folder", "one of files outside it")
         warnings.simplefilter("ignore")
-        warnings.filterwarnings("error", "Casting complex")  # removes half of the numbers
+        warnings.filterwarnings("error", "Casting complex")  # drops imaginary parts
         model, loading = transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype=torch.float32,
             trust_remote_code=False, output_loading_info=True,
