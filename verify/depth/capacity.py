@@ -89,7 +89,7 @@ class Depth:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DepthCapacity(CapacityAnswer):
-    """depths: results for 1, 2, … layers of the same heads. spans: dimensions of the data's
+    """depths: results for 1, 2, … layers with the same heads. spans: the dimensions of the data's
     spans."""
 
     report_page: ClassVar[str] = "depth"
@@ -297,7 +297,7 @@ class _Search:
         )
 
     def notions(self, found: _Found) -> tuple[Notion, ...]:
-        """Labels served in a stronger notion are served in a weaker one too."""
+        """The notions. A lower bound for a stronger notion also holds for a weaker notion."""
         rows, least, enough = list[Notion](), 0, None
         for about, notion in _NOTIONS.items():
             if about in found.served:
@@ -343,7 +343,7 @@ class _Search:
         return (*map(self._served, notions), bound, below, conclusion)
 
     def _served(self, row: Notion) -> Claim:
-        """Whether all labels are served by the heads of the question."""
+        """The claim that the question's number of heads memorizes all labels."""
         all_labels, least, most = self.labels, row.least, row.most
         level = Level.UNDECIDED
         if least >= all_labels:

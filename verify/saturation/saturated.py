@@ -4,14 +4,14 @@ Derivation (ours). In units of ln 2 the logits are integers k_i, so p = 2^k_L / 
 
     1 - p < 2^-B   ⟺   2^B·Σ_{i≠L} 2^k_i < Σ_i 2^k_i.
 
-Both sides are multiplied by 2^-min k. A row that is more than M = n(B + 1) bits behind is moved up
-to M bits below L, which bounds the length of the powers. This never changes whether the inequality
+Both sides are multiplied by 2^-min k. A row that is more than M = n(B + 1) bits below L is moved up
+to M bits below L, which bounds the length of the powers and never changes whether the inequality
 holds (docs/certificate.md, "Saturation").
 
-The logits at c' are c'·a + b: the drops of the other rows below L_s are c'·(a_L - a_i) + b_L - b_i.
-They grow with c', since a_L is the largest (step 6), so 1 - p falls. Hence the c' that give
-1 - p < 2^-B for all earlier s are all integers from some c on. That c is proved to be the least:
-the inequality holds at c, for the layer's own weights, and fails at c - 1.
+The logits at c' are c'·a + b, so the other rows are c'·(a_L - a_i) + b_L - b_i below L_s. These
+drops increase with c', since a_L is the largest (step 6), so 1 - p decreases. Hence the c' with 1 -
+p < 2^-B for all earlier s are all integers from some c on. This c is proved to be the least: the
+inequality holds at c, for the layer's own weights, and fails at c - 1.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _SOURCE = "ours: saturation on demand (docs/mathematics.md, section 4)"
 
 
 class Drops(NamedTuple):
-    """How far the rows of each earlier s are below L_s at c: c·gaps + rests, (N, n - 1) Python
-    integers (objects), gaps a_L - a_i and rests b_L - b_i for i ≠ L."""
+    """How far the rows of each earlier s are below L_s at c: c·gaps + rests, with gaps a_L - a_i
+    and rests b_L - b_i for i ≠ L, as (N, n - 1) arrays of Python integers."""
 
     gaps: ObjectArray
     rests: ObjectArray
@@ -45,7 +45,8 @@ class Drops(NamedTuple):
 
 def saturated(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
     """The claim for these bits: refuted if some c falls short, or if a head's rows do not lead in
-    the limit. A head's c is larger than the least if the rank was not certified at less. Exact."""
+    the limit. If the rank was not certified at a smaller c, a head's c is larger than the least.
+    Exact."""
     ends, larger, wrong = dict[int, int](), dict[int, int](), list[int]()
     for h, record in _moving_heads(built):
         drops, c = drops_of(data, built.layer.heads[h], record), int(record.c or 0)
@@ -78,14 +79,14 @@ def saturated(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
 
 
 def _moving_heads(built: BuiltLayer) -> Iterator[tuple[int, SteeringHead]]:
-    """The heads with a term c·u vᵀ and earlier examples, with their numbers from 0."""
+    """The heads with a term c·u vᵀ and earlier examples, with their numbers counted from 0."""
     for h, record in enumerate(built.heads):
         if isinstance(record, SteeringHead) and record.selector is not None and record.earlier:
             yield h, record
 
 
 def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
-    """The distances of the rows of this head's earlier examples behind L_s, as functions of c."""
+    """The drops of the rows below L_s for this head's earlier examples, as functions of c."""
     grows = dense(lead(data, record))
     if any(type(x) is not int for x in grows.ravel().tolist()):
         raise ValueError("c multiplies a number that is not an integer")
@@ -97,7 +98,8 @@ def drops_of(data: Dataset, head: Head, record: SteeringHead) -> Drops:
 def falls_short(drops: Drops, c: int, bits: int) -> bool:
     """Whether 1 - p ≥ 2^-bits for some example at this c. Exact.
 
-    If all drops of an example are at least `enough`, then 1 - p < 2^-bits: the others are decided.
+    If all drops of an example are at least `enough`, then 1 - p < 2^-bits; only the other examples
+    are computed.
     """
     if not drops.gaps.size:
         return False
@@ -107,7 +109,7 @@ def falls_short(drops: Drops, c: int, bits: int) -> bool:
 
 
 def _below(behind: Sequence[int], bits: int) -> bool:
-    """Whether 2^B·Σ 2^-δ < 1 + Σ 2^-δ. behind: δ of the other rows, negative if they are ahead."""
+    """Whether 2^B·Σ 2^-δ < 1 + Σ 2^-δ. behind: δ of the other rows, negative for rows above L."""
     if min(behind) < 1:
         return False
     most = (len(behind) + 1) * (bits + 1)

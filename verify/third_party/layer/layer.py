@@ -46,10 +46,10 @@ _NO_OUTPUTS = "a certificate is about outputs and labels"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LayerAnswer(Answer):
-    """data: the data, whose contexts are the rows that each query sees. weights: as stored.
-    attention: the weights on the data, with their conventions. masked: whether the question or the
-    caller gives a mask. limit: the requirement for the outputs; audit: rank, saturation and
-    heads; both None if the layer does not reproduce recorded outputs."""
+    """data: its contexts are the rows that each query sees. attention: the weights on the data,
+    with their conventions. masked: whether the question or the caller gives a mask. limit: the
+    requirement for the outputs. audit: rank, saturation and heads. Both are None if the layer does
+    not reproduce recorded outputs."""
 
     question: LayerQuestion
     data: Dataset

@@ -1,14 +1,14 @@
-"""A third-party layer, examined: its rank, its saturation, and the worth of each head.
+"""The examination of a third-party layer: its rank, its saturation, and the worth of each head.
 
     rank        whether Z has rank T: then the keys and queries memorize *every* labelling
                 (universally), and an error is due to the readout alone
     saturation  the attention of each head and example outside its largest weight, enclosed
-    worth       the error of the layer without a head, enclosed: its contribution to the outputs,
-                Z_h V_h O_h with its value bias if there is one, is left out; nothing else changes
+    worth       the enclosed error of the layer without the contribution of a head to the outputs,
+                Z_h V_h O_h with its value bias if there is one; nothing else changes
 
-A layer does not say which examples a head is for. A head *gives most* to an example, as in the
-report of a fit (`newton/heads.py`, float64), if its contribution minus the average of that
-contribution over all examples is larger than any other head's.
+A head *gives most* to an example, as in the report of a fit (`newton/heads.py`, float64), if its
+contribution minus the average of this contribution over all examples is larger than that of any
+other head.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from attncert.verify.outputs.error import SOURCE, outward
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 
 BITS = 256  # precision of the balls for weights, features and singular values
-SATURATED = arb(1) / 2**10  # attention outside the largest weight of a saturated head
+SATURATED = arb(1) / 2**10  # the most attention outside the largest weight of a saturated head
 
 
 @dataclass(frozen=True)
 class HeadView:
-    """rank: the exact rank of M_h. off_peak: for each example the attention outside the largest
-    weight, enclosed. without: two decimals that enclose the largest error of the layer without the
-    head. gives: the examples to which it gives most, each with its share of all contributions."""
+    """rank: the exact rank of M_h. off_peak: for each example, the enclosed attention outside the
+    largest weight. without: two decimals that enclose the largest error of the layer without the
+    head. gives: the examples to which the head gives most, each with its share of all
+    contributions."""
 
     rank: int
     off_peak: tuple[arb, ...]
@@ -51,7 +52,8 @@ class HeadView:
 
     @property
     def saturated(self) -> tuple[int, ...]:
-        """The examples with all but 2^-10 of the attention on one row: proved."""
+        """The number of examples that are proved to have all but 2^-10 of the attention on one
+        row."""
         return tuple(t for t, off in enumerate(self.off_peak) if off < SATURATED)
 
 
@@ -82,13 +84,13 @@ def audit_layer(attention: Attention, progress: StageProgress = silent) -> Layer
 
 
 def _off_peak(weights: Sequence[arb]) -> arb:
-    """The sum of all weights but the largest (by midpoint)."""
+    """The sum of all weights except the largest (by midpoint)."""
     best = max(range(len(weights)), key=lambda i: weights[i].mid())
     return sum((w for i, w in enumerate(weights) if i != best), arb(0))
 
 
 def _rank(head: Head) -> int:
-    """The exact rank of K Qᵀ: d_h if K and Q have independent columns."""
+    """The exact rank of K Qᵀ. It is d_h if K and Q have independent columns."""
     if head.key.rank() == head.query.rank() == head.width:
         return head.width
     return int((head.key * head.query.transpose()).rank())
@@ -97,8 +99,8 @@ def _rank(head: Head) -> int:
 def _worth_of_each(
     attention: Attention, features: Sequence[arb_mat]
 ) -> list[tuple[tuple[str, str], dict[int, float]]]:
-    """`without` and `gives` of `HeadView` for each head; `gives` is empty if a number is beyond
-    float64. features: those of each head, at the working precision."""
+    """`without` and `gives` of `HeadView` for each head. `gives` is empty if a number is beyond
+    float64. features: the features of each head at the working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
