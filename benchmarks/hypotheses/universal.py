@@ -13,8 +13,8 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
+from attncert.verify.limits.tightness.limits import largest_rank
 from attncert.verify.limits.tightness.relations.probes import best_rank
-from attncert.verify.limits.tightness.universal import bound_from_above
 
 
 def universal(
@@ -25,7 +25,7 @@ def universal(
     Proved with the prime modulo which the rank is full; refuted, for every width, with the bound;
     otherwise undecided. Deterministic for a seed.
     """
-    bound = bound_from_above(data, heads)
+    bound, witness = largest_rank(data, heads)
     claim: dict[str, Any] = {
         "id": ids.UNIVERSAL,
         "statement": f"Some keys and queries of {counted(heads, 'head')} serve every labelling of "
@@ -33,11 +33,14 @@ def universal(
         "source": "ours; docs/tightness.md",
         "about": About.UNIVERSAL,
     }
-    if bound.rank < data.T:
+    if bound < data.T:
+        because = "the columns of $Z$: contexts of a set $S$ of examples span too little"
+        if "relation" in witness:
+            because = "a relation between rows of $Z$ that holds for all weights"
         return Claim(
             level=Level.REFUTED,
-            numbers={"T": data.T, "no weights exceed rank": bound.rank, "because": bound.reason},
-            witness=bound.witness,
+            numbers={"T": data.T, "no weights exceed rank": bound, "because": because},
+            witness=witness,
             arithmetic=OVER_Q,
             **claim,
         )

@@ -12,9 +12,9 @@ from attncert.constructions.given.law import spans
 from attncert.constructions.paper.theorem import build
 from attncert.verify.assumptions.hypotheses import kruskal_at_least
 from attncert.verify.claims.evidence import Level
+from attncert.verify.limits.tightness.limits import largest_rank
 from attncert.verify.limits.tightness.relations.probes import best_rank
 from attncert.verify.limits.tightness.relations.rows import broken_relation, row_relations
-from attncert.verify.limits.tightness.universal import bound_from_above
 
 EYE = np.eye(3, dtype=int).tolist()
 
@@ -49,7 +49,7 @@ def test_affinely_independent_rows_do_but_for_the_last_of_a_full_first_group() -
     context = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
     two, three = (Dataset.of(context, EYE[:T], [0] * T) for T in (2, 3))
     assert best_rank(two, 1, 2).rank == 2
-    assert bound_from_above(three, 1).rank == 2
+    assert largest_rank(three, 1)[0] == 2
 
 
 def diagonal(T: int, n: int) -> Dataset:

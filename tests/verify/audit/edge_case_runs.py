@@ -15,9 +15,9 @@ from typing import Any
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
+from attncert.verify.limits.tightness.limits import largest_rank
 from attncert.verify.limits.tightness.relations.probes import best_rank
 from attncert.verify.limits.tightness.relations.rows import row_bound
-from attncert.verify.limits.tightness.universal import bound_from_above
 from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
@@ -73,13 +73,13 @@ def combination(name: str, places: Sequence[int], coefficients: Sequence[str]) -
 
 def _universal(data: Dataset, heads: int, width: int) -> str:
     """Whether some weights, or none at all, serve all labels."""
-    bound = bound_from_above(data, heads)
-    if bound.rank == data.T:
+    bound, witness = largest_rank(data, heads)
+    if bound == data.T:
         reached = best_rank(data, heads, data.T, width=width, draws=12)
         return "proved" if reached.rank == data.T else "undecided"
-    if relation := bound.witness.get("relation"):
+    if relation := witness.get("relation"):
         return f"refuted: {combination('z', relation['indices'], relation['coefficients'])}"
-    return f"refuted: no weights exceed rank {bound.rank}"
+    return f"refuted: no weights exceed rank {bound}"
 
 
 def _labels(data: Dataset) -> str:

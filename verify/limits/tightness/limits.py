@@ -1,8 +1,7 @@
 """Limits for all weights on one data set, as claims that are made if no weights were built.
 
-The module universal.py returns the least bound as a number. This module returns the claims behind
-it, if they exclude something: a bound below T, or relations between rows. If nothing excludes
-universal memorization, weights that serve all labels are sought.
+`limits` returns the bounds that exclude something: one on rank Z below T, or relations between
+rows. If nothing excludes universal memorization, weights that serve all labels are sought.
 
 No weights give labels with rank Y > H·d_v (ours; docs/tightness.md, 5): a layer's outputs
 on T examples are Y = C W_O, where C is the T×(H·d_v) matrix of concatenated values, so rank Y ≤
@@ -23,14 +22,34 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.limits.capacity.jacobian import uppers
-from attncert.verify.limits.tightness.columns import column_bound
+from attncert.verify.limits.tightness.columns import column_bound, columns
 from attncert.verify.limits.tightness.relations.probes import best_rank, enough
-from attncert.verify.limits.tightness.relations.rows import row_bound, row_relations
+from attncert.verify.limits.tightness.relations.rows import row_bound, row_relations, shortest
 from attncert.verify.rank import rational
 
 MOST_FEATURES = 20_000  # weights are drawn if T·H·d is at most this number
 _MOST_LISTED = 6  # the most numbers in a sentence; the witness contains all
 _SHOWN = 60  # the most rows of a minor in a witness
+
+
+def largest_rank(data: Dataset, heads: int) -> tuple[int, dict[str, Any]]:
+    """A bound on rank Z for all weights of these heads, of any width, and data that show it.
+
+    If contexts are equal up to the order of their rows and have rank n, some weights reach it
+    (docs/tightness.md, section 4).
+
+    >>> from attncert.constructions.data.generators import signed_pairs
+    >>> largest_rank(signed_pairs(), 7)
+    (3, {'relation': {'indices': [0, 1, 2, 3], 'coefficients': ['1', '1', '-1', '-1']}})
+    """
+    relations, some = row_relations(data), columns(data, heads)
+    by_rows = data.T - len(relations)
+    if some.rank < by_rows:
+        spanned = {"a": some.spans.differences, "b": some.spans.common, "S": list(some.members)}
+        return some.rank, {"heads": heads} | spanned
+    if relations:
+        return by_rows, {"relation": shortest(relations)[0].as_dict()}
+    return data.T, {"T": data.T}
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:

@@ -28,7 +28,7 @@ from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import widened
 from attncert.verify.features.attention import Attention
-from attncert.verify.limits.tightness.universal import bound_from_above
+from attncert.verify.limits.tightness.limits import largest_rank
 from attncert.verify.newton.heads import carried
 from attncert.verify.outputs.enclosure import decimal, row_bounds
 from attncert.verify.outputs.error import SOURCE, outward
@@ -132,8 +132,8 @@ def _rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
         numbers["rank"] = data.T
     elif sigma.lower > 0:
         level, numbers["rank"] = Level.ENCLOSED, data.T
-    elif (bound := bound_from_above(data, heads)).rank < data.T:
-        level, witness = Level.REFUTED, {"no weights exceed": bound.rank} | bound.witness
+    elif (bound := largest_rank(data, heads))[0] < data.T:
+        level, witness = Level.REFUTED, {"no weights exceed": bound[0]} | bound[1]
     return Claim(
         ids.LAYER_RANK,
         f"$\\operatorname{{rank}}Z=T={data.T}$: these keys and queries serve every labelling"
