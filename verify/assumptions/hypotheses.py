@@ -151,8 +151,7 @@ def independent_contexts(data: Dataset) -> Claim:
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
-    """The claim of the partition condition for this grouping. The proof needs nothing else from
-    queries."""
+    """The partition condition for this grouping. The proof needs nothing else from queries."""
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
     condition = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"

@@ -159,8 +159,7 @@ def _built(construction: str, outcomes: Sequence[CaseVerdict]) -> bool:
 
 
 def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Level]:
-    """The outcome in words. It is refuted if the construction promised more, or if a step is
-    false."""
+    """The outcome in words; refuted if the construction promised more, or if a step is false."""
     claim: ClaimChoice = "full-rank" if method.layer else "auto"
     try:
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))

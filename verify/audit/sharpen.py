@@ -69,7 +69,7 @@ class Sharpened:
         return f"not needed on {counted(self.tried - self.open, 'data set')} tried{rest}"
 
     def claim(self) -> Claim:
-        """The claim: proved or enclosed by a counterexample, otherwise sampled; undecided without
+        """The claim: proved or enclosed by a counterexample, else sampled; undecided without
         data."""
         witness = None if self.tried else {"reason": self.words}
         if self.broken is not None and self.smallest is not None:
@@ -92,8 +92,7 @@ class Sharpened:
 def sharpen(
     construction: Construction, quick: bool, seed: int, progress: StageProgress
 ) -> list[Sharpened]:
-    """Test each hypothesis about the data until something fails. Raises InputError for an error in
-    `adapt`."""
+    """Test each hypothesis until something fails. Raises InputError for an error in `adapt`."""
     found = {
         name: Sharpened(construction, name)
         for name, hypothesis in construction.hypotheses.items()

@@ -1,7 +1,6 @@
 """A user's data set in an audit: which hypotheses hold, and what no weights can output.
 
-`prove` runs each audited construction on the data set, or, if it is large, only on its first
-examples.
+`prove` runs each audited construction on the data set (only on its first examples if it is large).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ READOUT = 40  # with more examples, or if quick, no exact readout is computed
 
 @dataclass(frozen=True)
 class Examination:
-    """whole: the user's data. data: the examples that were examined. proofs: the proof of each
+    """whole: the user's data. data: the examined examples. proofs: the proof of each
     construction."""
 
     whole: Dataset

@@ -45,13 +45,12 @@ _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, as o
 
 
 class TooLarge(Exception):
-    """A certificate would be above a cap of the checker; the message gives the reason as a
-    clause."""
+    """A certificate would be above a cap of the checker; the message is a clause that says
+    which."""
 
 
 class DataFile(dict[str, Any]):
-    """The certificate's entry for the data file, `name` and `bytes`, and the content of the
-    file."""
+    """The certificate's entry for the data file (`name`, `bytes`), and the content of the file."""
 
     def __init__(self, name: str, content: bytes) -> None:
         super().__init__(name=name, bytes=len(content))
@@ -135,8 +134,7 @@ class Certificate(dict[str, Any]):
 
 
 def sealed(body: Mapping[str, Any]) -> Certificate:
-    """The certificate with the digest of its content. Raises TooLarge if the checker would not read
-    it."""
+    """The certificate with its digest. Raises TooLarge if the checker would not read it."""
     text = canonical_bytes(body)
     require_readable(text)
     return Certificate({**body, "digest": hashlib.sha256(text).hexdigest()})
@@ -161,8 +159,8 @@ def require_readable(text: bytes) -> None:
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:
-    """JSON in ASCII with sorted keys and no insignificant white space, so that equal contents give
-    equal bytes."""
+    """ASCII JSON with sorted keys and without white space, so that equal contents give equal
+    bytes."""
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
@@ -219,8 +217,7 @@ def layer_body(
     width: int | None = None,
     **about: Any,
 ) -> dict[str, Any]:
-    """The content of a certificate of a claim about a layer. about: further arguments of
-    `envelope`.
+    """The certificate of a claim about a layer. about: further arguments of `envelope`.
 
     unit: the unit of the logits, "1" or "ln 2". width: the width of the values if the claim is only
     about keys and queries; otherwise values and output are written.
@@ -250,9 +247,8 @@ def produced_by(command: str, seed: int) -> dict[str, Any]:
 
 
 def data_file(data: Dataset, always: bool = False) -> DataFile | None:
-    """The data file of a certificate, or None if the certificate itself contains the data: these
-    have at most INSIDE numbers and `always` is not set. Raises TooLarge if no checker would read
-    the file.
+    """The data file of a certificate; None if the certificate contains the data, which have at most
+    INSIDE numbers, and `always` is not set. Raises TooLarge if no checker would read the file.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, always=True)

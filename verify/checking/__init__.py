@@ -1,2 +1,1 @@
-"""Checks of certificates by the plain checker or the fast check, also before any answer is
-returned."""
+"""The plain and the fast check of certificates, which also precede the return of any answer."""

@@ -30,8 +30,7 @@ _Answer = TypeVar("_Answer", bound=Answer)
 
 
 def judged(answer: _Answer) -> _Answer:
-    """The answer, or, if a checker rejects a certificate, an undecided answer without
-    certificates."""
+    """The answer; if a checker rejects a certificate, undecided and without certificates."""
     for file in answer.files:
         if reason := contradiction(file, judge_of(file, answer)):
             return answer.contradicted(reason)
@@ -42,8 +41,7 @@ def contradiction(file: Mapping[str, Any], judge: str) -> str:
     """A clause that says why this judge rejects the file; "" if it does not, if there is no judge,
     or if the file exceeds a limit of the checker.
 
-    The file is written to a folder and read from there, as by `attncert check`. Arithmetic: as in
-    the checker.
+    The file is written to a folder and read as by `attncert check`. Arithmetic: as in the checker.
     """
     if not judge:
         return ""

@@ -37,8 +37,8 @@ class Answer:
     data: the subject of the question. conclusion: the id of the claim that answers the question.
     certificate: a certificate of the conclusion, if a checker can read one. uncertified: the reason
     if there is none, as a clause. seconds: the time of each stage. versions: the versions of Python
-    and the libraries. Only timings.json shows these two. Subclasses add what their own reports
-    show.
+    and the libraries. Only timings.json shows these two. Subclasses add the content of their
+    reports.
     """
 
     report_page: ClassVar[str] = ""  # the page in reports/, if its name is not that of the command
@@ -112,8 +112,7 @@ class Answer:
 
     @property
     def exit_status(self) -> int:
-        """0 if the conclusion, the proof and all further claims hold; 1 if one is refuted; else
-        3."""
+        """0 if the conclusion, the proof and further claims hold; 1 if one is refuted; else 3."""
         standings = [self.standing] + ([self.proof_standing] if self.proof_standing else [])
         standings += [self.trace.standing(claim.id) for claim in self.further]
         if all(standing.holds for standing in standings):

@@ -46,8 +46,7 @@ class Level(enum.Enum):
 
 class About(enum.Enum):
     """The labels that a verdict on memorization is about (docs/paper.md, section 1). The first
-    notion implies the second. The second implies the last two, neither of which implies the
-    other."""
+    notion implies the second, which implies the last two; neither of these implies the other."""
 
     UNIVERSAL = "universal"  # one choice of key and query weights serves every labelling
     EVERY_LABELLING = "every labelling"  # every labelling is output by some weights

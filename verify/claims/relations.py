@@ -166,8 +166,7 @@ def _judged(
 
 
 def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """The place of an entry. If `where` is a single list with a name for each row, it names the
-    rows."""
+    """The place of an entry. A single list in `where`, with a name for each row, names the rows."""
     if len(where) == 1 and isinstance(where[0], Sequence | np.ndarray) and place:
         return (where[0][place[0]], *place[1:])
     return (*where, *place)
@@ -260,8 +259,7 @@ def _of_balls(a: arb, op: str, b: arb) -> bool | None:
 
 
 def _nonzero(residue: Any, p: Any) -> bool | None:
-    """True if a rational number is not 0 modulo the prime p; otherwise None, since nothing is
-    known."""
+    """True if a rational number is not 0 modulo the prime p; None if nothing is known."""
     number, prime = _rational(residue), p
     if not isinstance(p, Integral | fmpz) or (prime := int(p)) < 2:
         raise NoRelation(f"a relation modulo {p!r}, which is not a prime")
@@ -291,8 +289,7 @@ def _rational(x: Any) -> fmpq:
 
 
 def _float(x: Any) -> float:
-    """The nearest float, for a ball that of its midpoint; infinite if the number is out of
-    range."""
+    """The nearest float (for a ball, that of its midpoint); infinite beyond the range of floats."""
     if isinstance(x, arb):
         return float(x.mid())
     return float(x if _kind(x) == "float" else arb(_rational(x)))
@@ -321,8 +318,7 @@ def _number(x: Any) -> str:
 
 
 def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, Any]:
-    """The first failure in words, and the places of all failures. Places without a name are
-    entries."""
+    """The first failure as text, and the places of all. Places without a name are entries."""
     if not failures:
         return {}
     first = failures[0]

@@ -15,16 +15,15 @@ from attncert.verify.claims.ids import ClaimId, hypothesis_name
 
 
 class TraceError(ValueError):
-    """The claims do not form a proof: an id is given twice, a premise is missing, or there is a
+    """The claims do not form a proof: an id occurs twice, a premise is missing, or there is a
     cycle."""
 
 
 class ProofTrace:
     """A directed acyclic graph of claims; edges run from premise to conclusion.
 
-    The *standing* of a claim is at most its own level, and at most the standing of every claim on
-    which it rests. A claim that rests on a claim that does not hold is undecided, even if its own
-    check passed.
+    The *standing* of a claim is at most its own level, and at most the standing of each premise. A
+    claim with a premise that does not hold is undecided, even if its own check passed.
 
     >>> trace = ProofTrace([
     ...     Claim("A1", "the queries have Kruskal rank 4", Level.SAMPLED),
@@ -100,8 +99,7 @@ class ProofTrace:
         return self._standing[claim_id]
 
     def failures(self, claim_id: ClaimId | None = None) -> list[Claim]:
-        """The claims that fail on their own, among all claims or among `claim_id` and its
-        ancestors."""
+        """The claims that fail on their own, among all, or among `claim_id` and its ancestors."""
         named = set(self.order) if claim_id is None else self.ancestors(claim_id) | {claim_id}
         return [c for c in self if c.id in named and not c.level.holds]
 

@@ -48,8 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads with their widths, for a sentence that may be false for wider heads. heads: None means
-    any number.
+    """Heads with their widths, if a sentence may be false for wider heads. heads: None: any number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')

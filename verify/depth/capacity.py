@@ -78,8 +78,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Depth:
-    """This number of layers: rank J is at most `bound` for all weights, and equals `rank` at
-    some."""
+    """Some number of layers: rank J is at most `bound` for all weights, and is `rank` at some."""
 
     layers: int
     bound: int
@@ -89,7 +88,7 @@ class Depth:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DepthCapacity(CapacityAnswer):
-    """depths: results for 1, 2, … layers with the same heads. spans: the dimensions of the data's
+    """depths: results for 1, 2, … layers with the same heads. spans: dimensions of the data's
     spans."""
 
     report_page: ClassVar[str] = "depth"
@@ -104,9 +103,8 @@ class DepthCapacity(CapacityAnswer):
 
     @property
     def fewest_layers(self) -> tuple[int | None, int | None]:
-        """A lower bound on the number of layers with these heads that all labels need, and a number
-        that suffices for an open set of labellings; None if more layers than were tried are
-        needed."""
+        """A lower bound on the layers with these heads that all labels need, and a number that
+        suffices for an open set of labellings; None: more than were tried."""
         need = (x.layers for x in self.depths if x.bound >= self.labels)
         enough = (x.layers for x in self.depths if x.rank >= self.labels)
         return next(need, None), next(enough, None)
@@ -222,8 +220,7 @@ class _Search:
         return _Found(served, {about: x for about, x in enough.items() if x is not None})
 
     def _enough(self, about: About, of: str) -> Reached | None:
-        """A network that memorizes all labels, with the fewest heads found; None if none was
-        found."""
+        """A network that memorizes all labels, with the fewest heads found, or None."""
         least = self._needed(about)
         if least is None:
             return None
@@ -289,8 +286,7 @@ class _Search:
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int | None:
-        """A lower bound on the heads in each layer that memorize all labels; None if no number
-        suffices."""
+        """A lower bound on the heads per layer that memorize all labels; None: no number does."""
         return self.spans.fewest(
             self.question.layers,
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),

@@ -1,5 +1,4 @@
-"""The certificate "network-rank": a network, a chain of primes, and the kind of independent
-rows."""
+"""The certificate "network-rank": a network, a chain of primes, and which rows are independent."""
 
 from __future__ import annotations
 
@@ -25,8 +24,7 @@ def rank_certificate(
     construction: str,
     produced_by: Mapping[str, Any],
 ) -> Certificate:
-    """The certificate of a full rank. of: "jacobian", "jacobian at zero" or "features". Raises
-    TooLarge."""
+    """Certifies a full rank. of: "jacobian", "jacobian at zero" or "features". Raises TooLarge."""
     body = network_body(CLAIM, data, network, construction, produced_by)
     chain = {
         "of": of,

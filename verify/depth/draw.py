@@ -74,7 +74,7 @@ def _feed_forward(states: list[FloatArray], A: fmpq_mat, B: fmpq_mat, b: fmpq_ma
 
 
 def _threshold(*groups: FloatArray) -> tuple[float, Fraction]:
-    """How evenly a threshold in a wide gap between the values divides the groups, and minus this
+    """How evenly a threshold in a wide gap between values divides the groups, and minus the
     threshold."""
     values = np.unique(np.concatenate(groups))
     if len(values) == 1:

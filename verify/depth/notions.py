@@ -1,5 +1,5 @@
-"""What the answers about one layer and about several share: a row for each notion of memorizing,
-its certificate, and the conclusion about the dimension of the outputs."""
+"""The common parts of answers about one layer and about several: a row for each notion of
+memorizing, its certificate, and the conclusion about the dimension of the outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attncert.verify.questions.fit import Capacity
 
 
 class End(NamedTuple):
-    """A number, and the claim that shows it; None for a trivial number."""
+    """A number, and the claim that proves it; the claim is None if the number is trivial."""
 
     number: int
     claim: ClaimId | None = None
@@ -24,12 +24,10 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Notion:
-    """The capacity of H heads (in each layer): they serve from `below` to `above` of the T·m label
-    numbers.
+    """The capacity of H heads (per layer): they serve from `below` to `above` of T·m label numbers.
 
-    claim: whether they serve all. needed: the number of heads below which not all labels are
-    served; None if no number is enough. enough: a number of heads that serves all; None if not
-    known.
+    claim: whether they serve all labels. needed: fewer heads do not serve all labels; None if no
+    number suffices. enough: this number of heads serves all labels; None if none is known.
     """
 
     about: About
@@ -50,8 +48,8 @@ class Notion:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CapacityAnswer(Answer):
-    """notions: the table, the strongest first. certificates: at most one for each notion;
-    `certificate` is that of the strongest."""
+    """notions: the rows, the strongest first. certificates: at most one for each notion;
+    `certificate` is that of the strongest notion."""
 
     question: Capacity
     data: Dataset

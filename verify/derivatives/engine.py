@@ -113,8 +113,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """The block x·matrix + bias, followed by the activation "identity" or "relu". matrix (k, l),
-    bias (l,)."""
+    """x·matrix + bias, then the activation "identity" or "relu". matrix: (k, l). bias: (l,)."""
 
     matrix: Array
     bias: Array

@@ -59,8 +59,8 @@ _LOW_BITS = 12  # the low bits of an exponent, which index the first of two tabl
 
 @cache
 def chains(softmax_blocks: int, count: int = 3) -> tuple[tuple[int, ...], ...]:
-    """The `count` largest chains (1) for this number of blocks with p_0 at most LARGEST. p_0 comes
-    first.
+    """The `count` largest chains (1) for this number of blocks, p_0 first, with p_0 at most
+    LARGEST.
 
     >>> chains(2)[0]
     (11861327, 5930663, 2965331)
@@ -94,7 +94,7 @@ def is_chain(primes: Sequence[int]) -> bool:
 
 @dataclass(frozen=True)
 class TowerArray:
-    """parts: balanced residues modulo the first primes of the chain, as float64 arrays of one
+    """parts: balanced residues modulo the first primes of the chain; float64 arrays of one
     shape."""
 
     parts: tuple[Array, ...]

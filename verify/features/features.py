@@ -35,8 +35,7 @@ class NotIntegral(Inexact):
 
 
 def logits(head: Head, data: Dataset) -> ObjectArray:
-    """The logits (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for all t: a (T, n) object array of integers, in units of
-    ln 2.
+    """(E⁽ᵗ⁾·key)·(queryᵀ·e_t) for all t, as a (T, n) object array of integers in units of ln 2.
 
     Exact. Raises NotIntegral.
     """
@@ -157,8 +156,7 @@ class Progressive:
         return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
 
     def times(self, rows: Sequence[int]) -> IntArray | None:
-        """How often each row is a token of these examples, (N, n); None if each row is one
-        token."""
+        """How often each row is a token of these examples, (N, n); None: each is one token."""
         return None if self._times is None else self._times[list(rows)]
 
     def append(self, block: IntArray) -> None:
@@ -166,8 +164,7 @@ class Progressive:
         self._blocks.append(block)
 
     def rank(self, rows: Sequence[int], further: IntArray | None = None) -> int:
-        """The rank mod p of the features of these examples, with a further block of features if
-        given."""
+        """The rank mod p of the features of these examples, with a further block if given."""
         blocks = [block[list(rows)] for block in self._blocks]
         if further is not None:
             blocks.append(further)

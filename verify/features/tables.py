@@ -1,5 +1,4 @@
-"""The logits of one head for all examples, as a table or, for heads of width one, as an outer
-product.
+"""The logits of a head for all examples: a table or, for heads of width one, an outer product.
 
 At width one the logits of example t are (query·e_t)·E⁽ᵗ⁾key, a number times a row, and in a shared
 context all rows are equal. Ranges, leads and weights follow from the T numbers and a few extreme
@@ -22,8 +21,7 @@ _DROP = 1100  # at this number of bits below the largest logit, a float weight i
 
 @dataclass(frozen=True)
 class Outer:
-    """The integers by[t]·rows[t], (N, n). by: (N,). rows: (N, n), or (1, n) if all rows are
-    equal."""
+    """The integers by[t]·rows[t], (N, n). by: (N,). rows: (N, n), or (1, n) if all are equal."""
 
     by: ObjectArray
     rows: ObjectArray

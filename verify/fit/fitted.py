@@ -220,8 +220,7 @@ class _Search:
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """The contexts, queries and labels as floats, and how often each row is a token (None:
-    once)."""
+    """Contexts, queries and labels as floats, and how often each row is a token (None: once)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip
@@ -268,8 +267,8 @@ def tries(heads: int) -> int:
 
 
 def _starts(law: Law | DeepLaw, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
-    """Pairs (heads, seed), from the fewest heads that the law allows to one and a half times this
-    number."""
+    """Pairs (heads, seed), from the fewest heads that the law allows to one and a half times
+    these."""
     if question.heads is not None:
         counts: list[int] = [question.heads]
     else:

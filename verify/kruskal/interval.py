@@ -116,7 +116,7 @@ class _Search:
     failed: set[int] = field(default_factory=set)
 
     def price(self, size: int) -> float:
-        """Nominal seconds for all sets of a size, including sets in the log, so that equal runs end
+        """Nominal seconds for all sets of a size, also for those in the log: equal runs end
         alike."""
         return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
@@ -142,7 +142,7 @@ def settled(interval: Interval, k: int | None) -> bool:
 
 
 def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Bounds by the rank r: any r + 1 vectors are dependent, and N vectors of rank N are
+    """Bounds by the rank r: any r + 1 vectors are dependent; N vectors of rank N are
     independent."""
     v = search.vectors
     modular = modular_rank(v.array)

@@ -52,8 +52,7 @@ class KruskalRank(Answer):
 def kruskal(
     vectors: Any, question: Kruskal | None = None, progress: StageProgress = silent
 ) -> KruskalRank:
-    """The Kruskal rank of vectors, from both sides, or, if k is given, whether any k are
-    independent.
+    """The Kruskal rank of vectors, from both sides; with k, whether any k are independent.
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` accepts: nested
     lists, a NumPy array, or a data set (for its queries). The conclusion is proved (exactly, modulo

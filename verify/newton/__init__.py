@@ -1,2 +1,2 @@
-"""Real weights that output the labels exactly, near given weights: Newton and Kantorovich, in
+"""Real weights near given weights that output the labels exactly: Newton and Kantorovich in
 balls."""

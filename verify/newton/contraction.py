@@ -1,5 +1,4 @@
-"""The theorem that Newton's map contracts a box of weights into itself, and its constants in
-float64.
+"""Newton's map contracts a box of weights into itself: the theorem, and its constants in float64.
 
 Let f be the outputs minus the labels as functions of N = T·m of the weights, u0 the given values, B
 the box |u - u0| ≤ r in the maximum norm, A any N×N matrix.

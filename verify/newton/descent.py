@@ -1,5 +1,4 @@
-"""Search for weights of several layers for given labels, by Levenberg-Marquardt steps. It proves
-nothing.
+"""A search for weights of several layers by Levenberg-Marquardt steps. It proves nothing.
 
 Vectors and labels are scaled to about unit size by powers of two, so that scaling back does not
 round: keys and queries are divided by the unit of the vectors, and the last values are multiplied

@@ -24,8 +24,7 @@ SATURATED = 0.99  # the paper's threshold for a head that attends to one token
 
 @dataclass(frozen=True)
 class Heads:
-    """largest: (T, H), the largest softmax weights. carrier: (T,), heads counted from 0. share:
-    (T,)."""
+    """largest: the largest softmax weights (T, H). carrier: (T,), heads from 0. share: (T,)."""
 
     largest: FloatArray
     carrier: IntArray
@@ -70,8 +69,7 @@ def heads(
 
 
 def carried(contributions: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The carrier of each example and its share. contributions: of the heads to the outputs, (T, H,
-    m)."""
+    """The carrier of each example and its share. contributions: of heads to outputs, (T, H, m)."""
     sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     return sizes.argmax(axis=1), sizes.max(axis=1) / np.where(total > 0, total, 1.0)

@@ -1,5 +1,4 @@
-"""A network of blocks and its derivatives over a box of weights, in balls with the true
-exponential.
+"""A network and its derivatives over a box of weights, in balls with the true exponential.
 
 `verify/derivatives/engine.py` computes the derivatives. If its arguments are balls that contain a
 box of weights, each resulting ball contains the values at all points of the box. Arb computes the

@@ -88,8 +88,7 @@ def spread(data: Dataset) -> Fraction:
 
 
 def share(size: str, width: Fraction) -> str:
-    """An error or its bound, relative to the labels' spread and rounded up; "" if that is
-    undefined.
+    """An error or its bound, relative to the labels' spread and rounded up; "" if undefined.
 
     >>> share("0.5", Fraction(1)), share("0.0333334", Fraction(1)), share("1e-13", Fraction(2))
     ("50 % of the labels' spread", "3.34 % of the labels' spread", "5e-12 % of the labels' spread")
@@ -165,8 +164,7 @@ def judged_in_balls(
 
 
 def _by_margins(judged: Claim, margins: Margins) -> Claim:
-    """The claims if margins are required. The least margin decides and is reported with its
-    example."""
+    """The claims if margins are required. The least margin decides and is reported."""
     decimals = [outward(*pair) for pair in margins.bounds]
     least = {"example": margins.least, "margin": decimals[margins.least]}
     numbers = {
@@ -244,8 +242,7 @@ def interval(low: str, high: str) -> str:
 
 
 def outward(low: Any, high: Any) -> list[str]:
-    """A lower and an upper bound (fractions or exact balls of any sign) as decimals, rounded
-    outwards.
+    """A lower and an upper bound, fractions or exact balls, as decimals rounded outwards.
 
     >>> outward(fmpq(-1, 3), fmpq(1, 4))
     ['-0.333334', '0.25']

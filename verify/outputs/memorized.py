@@ -1,5 +1,4 @@
-"""Claims about any network that memorizes: its hypothesis, its costs, and the refusal if none was
-built."""
+"""Claims about any network that memorizes: its hypothesis, its costs, and a refusal to build."""
 
 from __future__ import annotations
 

@@ -113,8 +113,7 @@ def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int
 
 
 def _values(data: Dataset, values: list[fmpq_mat], output: fmpq_mat) -> list[tuple[fmpz_mat, fmpz]]:
-    """For each label, V = value·output as integers, d×H with a column for each head, and its
-    δ_V."""
+    """For each label, V = value·output as integers, d×H, one column per head, and its δ_V."""
     width, rows = int(values[0].ncols()), output.tolist()
     blocks = [value * fmpq_mat(rows[h * width : (h + 1) * width]) for h, value in enumerate(values)]
     return [

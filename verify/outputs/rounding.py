@@ -102,8 +102,7 @@ class Format:
         return k * self.u / (1 - k * self.u) if k * self.u < 1 else np.inf
 
     def ball(self, centre: FloatArray, radius: FloatArray) -> Floats:
-        """The balls with these centres and radii. A number that may overflow gets an infinite
-        radius."""
+        """Balls with these centres and radii; infinite radii for numbers that may overflow."""
         fits = np.abs(centre) + radius < self.most
         return Floats(centre, np.where(fits, radius, np.inf), self)
 
@@ -196,8 +195,7 @@ class Format:
         return Floats(shares, np.where(known, slack, np.inf), self).numbers
 
     def _normalized(self, row: Sequence[Any], epsilon: fmpq) -> list[Floats]:
-        """The row normalized. The sum of squares is enclosed by the squares of the bounds of each
-        |x|."""
+        """The normalized row. Squares of the bounds of |x| enclose the sum of squares."""
         x, n = self.column(row), len(row)
         high = np.abs(x.centre) + x.radius
         most = np.sum(high**2, axis=0)
@@ -338,8 +336,8 @@ def _bounds(x: Floats) -> tuple[FloatArray, FloatArray]:
 
 
 def _increasing(function: Callable[[FloatArray], FloatArray], x: Floats, units: float) -> Floats:
-    """An increasing function, enclosed by its values at the bounds, which have a relative error of
-    `units` U."""
+    """An increasing function, enclosed by its values at the bounds, with a relative error `units`
+    U."""
     low, high = map(function, _bounds(x))
     error = (units + 1) * U * np.maximum(np.abs(low), np.abs(high))
     return Floats((low + high) / 2, _outward((high - low) / 2 + error))

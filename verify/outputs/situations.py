@@ -280,7 +280,7 @@ class Cases:
 
     @cached_property
     def _tables(self) -> list[Balls]:
-        """The vectors of all symbols at each place, followed by the hull of the symbols that may be
+        """The vectors of all symbols at each place, then the hull of the symbols that may be
         there."""
         with ctx.workprec(_BITS[0]):
             pairs = zip(self._vectors, self.domain.symbols, strict=True)

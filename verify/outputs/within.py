@@ -34,8 +34,8 @@ _LEAST = Decimal("1e-100")  # the least certified bound: smaller bounds take too
 
 
 def exact_outputs(network: Network, data: Dataset) -> fmpq_mat | None:
-    """The exact outputs, T×m; None if they are irrational or too long. Raises InputError if shapes
-    do not agree."""
+    """The exact outputs, T×m; None if irrational or too long. Raises InputError for wrong
+    shapes."""
     try:
         outputs = network.outputs(data)
     except Inexact:
@@ -146,8 +146,7 @@ def products(network: Network, data: Dataset) -> int:
 
 
 def situations_of(domain: Mapping[str, Any]) -> int:
-    """An upper bound on the number of situations of a domain, given by its keys in a
-    certificate."""
+    """An upper bound on the number of situations of a domain with these certificate keys."""
     letters, width = domain["letters"], domain["width"] or len(domain["letters"])
     states = len({state for state, *_ in domain["step"]})
     ends = range(1, len(letters) + 1)
@@ -158,7 +157,7 @@ def situations_of(domain: Mapping[str, Any]) -> int:
 
 
 def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
-    """The verdict of the checker: refuted if it rejects the file, undecided if its limits are
+    """The checker's verdict: refuted if it rejects the file, undecided if its limits are
     exceeded."""
     limits, witness = Limits(math.inf, math.inf), None
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "the bounds are equivalent"

@@ -98,8 +98,7 @@ def unread(reading: Claim | None) -> list[Claim]:
 
 
 def resting(claims: Sequence[Claim], reading: Claim | None) -> tuple[Claim, ...]:
-    """The claim `reading`, if there is one, followed by these claims, which rest on it if it
-    holds."""
+    """The claim `reading`, if any, followed by these claims, which rest on it if it holds."""
     if reading is None:
         return tuple(claims)
     on = (reading.id,) if reading.level.holds else ()

@@ -90,8 +90,7 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
 
 
 def _threads(run: Run) -> AbstractContextManager[object]:
-    """Use one BLAS thread if products are small, since several threads would wait for each
-    other."""
+    """One BLAS thread if products are small, since several threads would wait for each other."""
     data = run.data
     large = data.T * data.n * data.d >= LARGE
     return nullcontext() if large else threadpool_limits(1, "blas")

@@ -74,7 +74,6 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
 
 def _placed(run: Run) -> list[Claim]:
     """Claims about the largest part of the examples that fits into groups of r, r - 1, r - 1, ...
-    examples.
 
     Their ids begin with "placed.". There are no such claims if there are too many examples, if
     contexts differ in length, or if n > d.

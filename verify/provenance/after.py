@@ -50,8 +50,7 @@ def after(data: Dataset, front: Network) -> Dataset:
 
 @dataclass(frozen=True)
 class AfterBlocks(Origin):
-    """The origin of data computed by blocks. original: the given data. front: the network of the
-    blocks."""
+    """The origin of data computed by blocks. original: the given data. front: the blocks."""
 
     original: Dataset
     front: Network
@@ -92,8 +91,7 @@ class AfterBlocks(Origin):
         return "One fixed block" if self.front.depth == 1 else f"{self.front.depth} fixed blocks"
 
     def _claim(self, data: Dataset) -> Claim:
-        """The claim that the tokens and query of each example agree with the checker's
-        evaluation."""
+        """The claim that tokens and queries agree with the checker's evaluation."""
         before, limits = self.original, Limits(math.inf, math.inf)
         blocks = [block(limits, x) for x in self.blocks]
         tables = [before.rows(t).numerators.tolist() for t in range(len(before.contexts))]

@@ -10,8 +10,7 @@ from attncert.verify.claims.evidence import Claim
 
 
 def in_words_of(data: Dataset, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims about the origin of the data, followed by these claims, with the conclusion
-    last."""
+    """The claims about the origin of the data, then these claims, with the conclusion last."""
     *others, last = claims
     premises = data.origin.premises if last.level.holds else ()
     words = data.origin.words(data)

@@ -1,5 +1,4 @@
-"""Data from token sequences: contexts and queries are their prefixes, with one example of each
-class.
+"""Data from token sequences: contexts and queries are prefixes, with one example of each class.
 
 The output of softmax attention does not change if tokens are reordered or all their counts are
 multiplied by the same number. So examples with equal queries and proportional multisets of tokens
@@ -121,8 +120,7 @@ def _representatives(data: Dataset) -> Iterator[int]:
 
 
 def _one_class(data: Dataset, t: int, s: int) -> bool:
-    """Whether queries and labels are equal and the token counts satisfy a_i sum(b) = b_i sum(a) for
-    all i."""
+    """Whether queries and labels are equal and token counts satisfy a_i sum(b) = b_i sum(a)."""
     a, b = (multiplicities(data, k) for k in (t, s))
     tables = [data.queries] if data.stated is None else [data.queries, data.stated]
     one = all(x[t].strings() == x[s].strings() for x in tables)

@@ -1,5 +1,4 @@
-"""The questions of `attncert audit` and `attncert attack`, which test what constructions
-promise."""
+"""The questions of `attncert audit` and `attncert attack`, which test promises of constructions."""
 
 from __future__ import annotations
 

@@ -45,8 +45,8 @@ class Relation:
 
     @classmethod
     def of(cls, indices: Sequence[int], coefficients: Sequence[int]) -> Relation:
-        """The normal form of a nonzero relation: zeros and common factors are removed and the sign
-        is fixed.
+        """The normal form of a nonzero relation, without zeros and common factors and with fixed
+        sign.
 
         >>> Relation.of([7, 2, 5], [4, -6, 0])
         Relation(indices=(2, 7), coefficients=(3, -2))
@@ -68,7 +68,7 @@ class Relation:
 
 
 def rank(table: Any) -> ModularRank:
-    """The rank of a matrix over Q, proved from both sides, as the rank modulo a prime that does not
+    """The rank of a matrix over Q, proved from both sides: that modulo a prime that does not
     mislead.
 
     table: (m, n), see `residues.as_table`; a float is the dyadic rational it stores.
@@ -88,8 +88,7 @@ def rank(table: Any) -> ModularRank:
 
 
 def relations(table: Any) -> tuple[Relation, ...]:
-    """A basis of all relations between the rows, with one relation for each row that is no pivot
-    row.
+    """A basis of all relations between the rows: one for each row that is no pivot row.
 
     >>> [(r.indices, r.coefficients) for r in relations([[1, 2], [3, 4], [4, 6]])]
     [((0, 1, 2), (1, 1, -1))]
@@ -102,8 +101,7 @@ def relations(table: Any) -> tuple[Relation, ...]:
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
-    """A short relation between these distinct rows, or None if they are independent. Both are
-    proved.
+    """A short relation between these distinct rows; None if they are independent. Proved.
 
     It is the fundamental circuit with the smallest support for one basis: every proper subset of
     its rows is independent, but a smaller circuit may exist. To find a small dependent set in a

@@ -67,8 +67,7 @@ def to_host(values: Any, name: str = "table") -> AnyArray:
 
 
 def residues(table: AnyArray, p: int) -> FloatArray:
-    """The exact balanced residues of a table from `as_table`: float64, the same shape; 11 <= p <
-    2^26.
+    """Exact balanced residues of a table from `as_table`: float64, same shape; 11 <= p < 2^26.
 
     >>> residues(np.array([[0.5, -2.0, 0.0]]), 11).tolist()
     [[-5.0, -2.0, 0.0]]

@@ -8,8 +8,7 @@ A record is stored under its shard and its *subject*, a text that contains every
 the record depends (version, vectors, settings). So one file serves any number of runs, and each run
 reads only its own shards.
 
-Anyone may write to the file, so the reader checks each record (`fits`), and claims that rest on a
-log say so.
+Anyone may write to the file, so each record is checked (`fits`), and claims that rest on it say so.
 """
 
 from __future__ import annotations
@@ -72,8 +71,7 @@ class Log:
     def finished(
         self, subject: str, plan: Plan, fits: Callable[[Shard, Any], bool] = lambda *_: True
     ) -> dict[Shard, Record]:
-        """The finished shards of a plan, in their order. Raises InputError if a record does not
-        fit."""
+        """The finished shards of a plan, in order. Raises InputError if a record does not fit."""
         query = "SELECT start, stop, record FROM finished WHERE (subject, kind, seed) = (?, ?, ?)"
         with self._one_line():
             rows = self._file.execute(query, (subject, plan.kind, plan.seed)).fetchall()

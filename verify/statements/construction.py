@@ -261,8 +261,7 @@ def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, ob
 def _premises(
     hypotheses: Mapping[str, Hypothesis], steps: Mapping[str, Step]
 ) -> Iterator[tuple[str, str, object]]:
-    """The faults of premises: unknown or circular ones, and a step with the name of a
-    hypothesis."""
+    """Faults of premises: unknown or circular ones, and a step with the name of a hypothesis."""
     if both := sorted(set(hypotheses) & set(steps)):
         yield "steps", "named unlike every hypothesis", both[0]
     for name, step in steps.items():

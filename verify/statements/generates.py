@@ -39,8 +39,7 @@ _SOURCE = "ours: induction over the answer (verify/statements/generates.py)"
 
 @dataclass(frozen=True)
 class Generates:
-    """The network, run on its own outputs, generates the right answer to every prompt of the
-    domain.
+    """Run on its own outputs, the network generates the right answer to every prompt.
 
     domain: a `Transducer`; its symbols are rows of the embedding of the data, which are token
     sequences. width: the width of the situations, in letters; if it is None, every input is tried.

@@ -33,8 +33,7 @@ _SOURCE = "ours, docs/width-one.md, corollary 2"
 
 
 def _small(at: View, head: GenericHead, number: int) -> Relations:
-    """Keys and queries are integers of absolute value at most `bound`, times the denominators of
-    the data."""
+    """Keys and queries are integers of size at most `bound`, times the denominators of the data."""
     weights = weights_of(at, number)
     units = fmpq(at.data.contexts.denominator), fmpq(at.data.queries.denominator)
     for matrix, recorded, unit in zip(

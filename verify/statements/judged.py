@@ -131,8 +131,7 @@ def _first_false(hypotheses: list[Claim]) -> HypothesisFails | None:
 
 
 def _layer_and_network(built: Any, data: Dataset) -> tuple[Layer | None, Network]:
-    """The layer, if the builder returned keys and queries, and the network that the steps are
-    about."""
+    """The layer, if keys and queries were built, and the network that the steps are about."""
     layer = getattr(built, "layer", built)
     if isinstance(layer, Layer):
         return layer, of_keys(layer, data.d)

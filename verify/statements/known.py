@@ -21,8 +21,7 @@ from attncert.verify.statements.statements import Hypothesis
 
 @dataclass(frozen=True, kw_only=True)
 class Known(Hypothesis):
-    """A hypothesis that the toolkit decides itself, from the data alone or from the groups of a
-    layer."""
+    """A hypothesis that the toolkit decides, from the data alone or from the groups of a layer."""
 
     claims: Callable[[Task], Iterable[Claim]] = lambda task: ()
     of_groups: Callable[[Task, BuiltLayer], Iterable[Claim]] = lambda task, built: ()
@@ -31,8 +30,7 @@ class Known(Hypothesis):
 
 
 def _a1(task: Task) -> Iterator[Claim]:
-    """A1 for any n queries, as in the theorem; if r < n, also A1 for any r queries, which
-    suffices."""
+    """A1 for any n queries, as in the theorem; if r < n, also for any r queries, which suffices."""
     data, seed = task.data, task.request.seed
     every = partial(hypotheses.kruskal_at_least, data, seed=seed, progress=task.progress)
     yield timed(partial(every, data.n, ids.A1))

@@ -119,8 +119,7 @@ def _nothing(name: str, step: Step, source: str) -> Claim:
 def _judged(
     name: str, step: Step, number: int, views: Views, errors_of: ErrorsOf, source: str
 ) -> Claim:
-    """The claim of a step. number: the number of the head, group or block; 0 if the step is not
-    quantified."""
+    """The claim of a step. number: that of the head, group or block; 0 if there is none."""
     start = time.perf_counter()
     own = ClaimId(f"{step.each}.{number}.{name}") if number else _step_id(name)
     arguments = (number,) if number else ()
@@ -133,8 +132,7 @@ def _judged(
 
 
 def _yielded(relations: Callable[..., Iterable[Any]], *arguments: Any) -> Iterator[Any]:
-    """The relations. The function is called when the first relation is needed; it may return a
-    list."""
+    """The relations. The function is called when the first is needed; it may return a list."""
     yield from relations(*arguments)
 
 

@@ -60,8 +60,7 @@ class View:
 
     @property
     def query(self) -> Sequence[Rows]:
-        """`query[k]` holds the T queries after block k; `query[0]` holds the queries of the
-        data."""
+        """`query[k]`: the T queries after block k; `query[0]`: the queries of the data."""
         return _After(self, lambda states: states.queries.tolist())
 
     @property

@@ -72,8 +72,7 @@ class Case:
 def draw(rng: np.random.Generator, *, width_one: bool) -> Case:
     """Draw a case with contexts of rank n, n = 1..4, d = n..n+2, H = 1..3 and T up to the capacity.
 
-    width_one: whether d_h = 1 with groups of n and n - 1 examples; otherwise d_h = 1..n+1 and r =
-    min(n, d_h).
+    width_one: d_h = 1 with groups of n and n - 1 examples; otherwise d_h = 1..n+1, r = min(n, d_h).
     """
     n = int(rng.integers(1, 5))
     d, heads = n + int(rng.integers(0, 3)), int(rng.integers(1, 4))

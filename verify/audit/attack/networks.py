@@ -21,8 +21,7 @@ from attncert.verify.statements.registry import errors_of
 class NetworkCase(Case):
     """A data set with labels (T, m), over the same denominator.
 
-    tokens: the number of tokens of each example, if each has its own context. option: the seed, 0
-    or 1.
+    tokens: the number of tokens of each example, if contexts differ. option: the seed, 0 or 1.
     """
 
     labels: IntArray = field(kw_only=True)

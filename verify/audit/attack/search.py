@@ -166,8 +166,7 @@ def case_number(construction: Construction, seed: int, number: int) -> Case:
 def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
     """What went wrong (None if nothing did), and whether a result was owed.
 
-    An undecided result is not a failure: it counts as not owed. Raises InputError for an error
-    in `adapt`.
+    An undecided result counts as not owed. Raises InputError for an error in `adapt`.
     """
     data = networks.adapted(construction, case)
     if not owed(construction, data):
@@ -202,8 +201,7 @@ def _question(construction: Construction, case: Case) -> Prove:
 
 
 def _fault(proof: Answer) -> str | None:
-    """The first refuted statement, a step or a claim about the outputs, or the reason if nothing
-    was built."""
+    """The first refuted step or claim about the outputs, or the reason if nothing was built."""
     nothing = not (getattr(proof, "network", None) or getattr(proof, "layer", None))
     again = proof.trace.get(ids.NETWORK_RECOMPUTED)
     parts = (proof.proof_claim, again, proof.claim, *proof.further)
@@ -227,7 +225,7 @@ def _failure(number: int, reason: str, case: Case, construction: Construction) -
 def shrink(
     case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
 ) -> C:
-    """A smaller case that `fails`, for which no further step of `smaller` or `less_of` leads to a
+    """A smaller case that `fails`, from which no step of `smaller` or `less_of` leads to a
     failure."""
     while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
         case = less

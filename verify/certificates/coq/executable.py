@@ -75,8 +75,7 @@ def build(progress: StageProgress = silent) -> Path:
 
 
 def _made(folder: Path, progress: StageProgress) -> tuple[int, list[str]]:
-    """The exit status of make and its output lines. A line "COQC file" marks the start of a
-    file."""
+    """The exit status and the output of make. A line "COQC file" marks the start of a file."""
     files = sum(path.suffix == ".v" for path in sources())
     lines: list[str] = []
     progress("theorems", 0, files)

@@ -2,8 +2,7 @@
 
 The statement of the theorem is the one in verify/kernel/checker/Spec.v for the numbers in the file,
 including their shapes. Its proof is one evaluation of the verified checker inside the kernel. Only
-this module, which writes the numbers, stands between the file and the statement, so compare the
-two.
+this module, which writes the numbers, stands between file and statement: compare the two.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ _WORD = 2**63
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """The result of coqc: the names that Print Assumptions lists, processor time and peak
-    memory."""
+    """The result of coqc: names listed by Print Assumptions, processor time and peak memory."""
 
     assumptions: tuple[str, ...]
     seconds: float
@@ -231,8 +229,7 @@ _PARTS = ("key", "query", "value")
 
 
 def _units(cert: dict[str, Any]) -> list[int]:
-    """The common denominators of contexts, queries, key, query, value, output and labels, as
-    hints."""
+    """The denominators of contexts, queries, key, query, value, output and labels, as hints."""
     data, [layer] = cert["data"], cert["network"]
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     heads = [

@@ -151,8 +151,7 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArray[Any]:
     """The logits of one head in units of ln 2, minus the smallest of each example, as integers.
 
-    keys: tokens @ key for one context, or for the context of each example. inner: query.T @ e for
-    each example.
+    keys: tokens @ key for one context or for each example. inner: query.T @ e for each example.
     """
     logits = product(keys, inner[:, :, None])[:, :, 0]
     if divisor >= 2**62:

@@ -1,5 +1,4 @@
-"""The data of a certificate in an .npz beside it: arrays of integers that are mapped and never read
-as a whole.
+"""The data of a certificate in an .npz beside it: mapped arrays of integers, never read as a whole.
 
 A few examples are read at a time, so that memory does not depend on the size of the file.
 Compressed archives cannot be mapped and are refused. The SHA-256 is compared first, but anyone who
@@ -26,8 +25,7 @@ NAMES = ("contexts", "queries", "labels")
 
 @dataclass(frozen=True)
 class MappedArray:
-    """An array of integers in the file, in a form that `numbers` of verify/checker/reading.py
-    accepts."""
+    """An array of integers in the file, as accepted by `numbers` of verify/checker/reading.py."""
 
     array: np.ndarray[Any, Any]
 

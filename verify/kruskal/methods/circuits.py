@@ -120,8 +120,7 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
 
 
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:
-    """The number of bases that all miss a circuit of `size` with probability 10^-9; None if it is
-    too large."""
+    """The number of bases that miss a circuit of `size` with probability 10^-9; None: too many."""
     met = min(meeting_probability(size, N, r, depth), 0.9)
     return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
 
@@ -147,8 +146,7 @@ def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) ->
 
 
 def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> Candidate:
-    """The smallest fundamental circuit (j = 1). A few zeros in a long row occur by chance and do
-    not count."""
+    """The smallest fundamental circuit (j = 1). A few zeros in a long row occur by chance."""
     r, K = coefficients.shape
     weights = np.count_nonzero(coefficients, axis=0)
     best = int(np.argmin(weights))

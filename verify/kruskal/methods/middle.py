@@ -1,5 +1,4 @@
-"""Decides whether every set of five or six vectors is independent, by meeting in the middle modulo
-5 (ours).
+"""Whether every set of five or six vectors is independent: meeting in the middle modulo 5 (ours).
 
 The coefficients of a relation cannot be tried one by one over Q, but they can modulo 5. Let k = 6
 (or 5) vectors of Z^d be dependent, each primitive (without a common factor). Their relation, in
@@ -83,8 +82,7 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
 
 
 def primes_of(N: int) -> tuple[int, int]:
-    """The primes used. Every set that is called independent is independent modulo one of them, or
-    over Q."""
+    """The primes. A set that is called independent is so modulo one of them, or over Q."""
     return 5, search_primes(N)[0]
 
 
@@ -102,8 +100,7 @@ class Findings:
 
 
 def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Relation | None, int]:
-    """The relation of the first dependent set among these sets, and the number of sets before
-    it."""
+    """The relation of the first dependent set, and the number of sets before it."""
     independent = 0
     for members in sets:
         relation = vectors.relation(members)
@@ -189,11 +186,9 @@ class Middle:
 
 
 def _words(vectors: Vectors, seed: int) -> WordArray:
-    """The words (N, 4): each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3 and
-    4.
+    """Words (N, 4): each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3 and 4.
 
-    Vectors of at most 16 coordinates are mixed by an invertible matrix, which preserves all
-    relations.
+    Vectors of at most 16 coordinates are mixed by an invertible matrix, which keeps all relations.
     """
     rng = np.random.default_rng([seed, 5])
     rows = np.array([_primitive_mod_five(vectors, i) for i in range(vectors.N)])

@@ -39,8 +39,7 @@ _NO_THIRD, _NO_SECOND = np.uint64(0xFFF000000), np.uint64(0xFFFFFF000)
 
 @_inlined
 def _reduced(t):  # type: ignore[no-untyped-def]
-    """Nibbles of at most 8 reduced modulo 5. Adding 3 sets the top bit of each nibble that is 5 or
-    more."""
+    """Nibbles of at most 8 modulo 5. Adding 3 sets the top bit of each nibble that is 5 or more."""
     return t - _5 * (((t + _THREES) & _EIGHTS) >> _3)
 
 
@@ -54,8 +53,7 @@ def _dense(x):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _address(x):  # type: ignore[no-untyped-def]
-    """The word with its key in the highest 28 bits: the last seven digits, then two digits in 5
-    bits."""
+    """The key of a word, in the highest 28 bits: the last seven digits, then two in 5 bits."""
     x = x >> _28
     x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
     place = ((x >> _8) & _BYTE) + _25 * ((x >> _16) & _BYTE)
@@ -140,8 +138,8 @@ def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def
 
 @_compiled
 def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignore[no-untyped-def]
-    """Sets sums[c] = 0 for every vector c in the span of these k - 1 vectors modulo q, and possibly
-    for others.
+    """Sets sums[c] = 0 for all c in the span of these k - 1 vectors modulo q, and possibly for
+    others.
 
     square: (k, N). It uses a vector orthogonal to the span; returns False if the dimension of the
     span is smaller than k - 1.
@@ -181,8 +179,7 @@ def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignor
 
 @_compiled
 def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: ignore[no-untyped-def]
-    """Process a set that two equal sums show to be dependent modulo 5: test it modulo q, or list
-    it."""
+    """Test a set modulo q, or list it, if two equal sums show that it is dependent modulo 5."""
     _, square, wide, inverses, q = checks
     members, size = np.empty(6, np.int64), 0
     for part in (first, second):

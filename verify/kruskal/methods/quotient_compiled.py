@@ -31,8 +31,7 @@ _inlined = njit(nogil=True, forceinline=True)
 
 @lru_cache(maxsize=16)
 def search_primes(N: int) -> tuple[int, int]:
-    """Two primes that are small enough for tables to stay in the cache and large enough for few
-    alarms."""
+    """Two primes, small enough for tables to stay in the cache and large enough for few alarms."""
     p, q = safe_primes_below(1 << (16 if N <= 4000 else 18), 2)
     return p, q
 
@@ -48,8 +47,8 @@ def inverses(p: int) -> ResidueArray:
 
 
 def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatArray:
-    """A random projection of the vectors, as residues (N, width) in [0, p). They are mixed even if
-    d <= width."""
+    """A random projection of the vectors, residues (N, width) in [0, p); mixed even if d <=
+    width."""
     rng = np.random.default_rng([seed, p])
     table = residues(vectors.array, p)
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2
@@ -63,8 +62,8 @@ def _residue(x, p, over_p, half):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _quotient(table, i, out, m, inverses, p):  # type: ignore[no-untyped-def]
-    """The vectors after i modulo vector i, in m of their m + 1 coordinates. Returns False if vector
-    i is 0.
+    """The vectors after i modulo vector i, in m of m + 1 coordinates. Returns False if vector i is
+    0.
 
     table: (m + 1, N), out: (m, N); only columns after i are read and written.
     """

@@ -41,8 +41,7 @@ class Subspace:
 
 
 def coordinate_subspaces(vectors: Vectors) -> list[Subspace]:
-    """Coordinate subspaces of each dimension below d that contain at least two vectors, fullest
-    first.
+    """Coordinate subspaces of each dimension below d with two or more vectors, fullest first.
 
     >>> v = Vectors.of([[1, 2, 0, 0], [3, 4, 0, 0], [5, 6, 0, 0], [1, 1, 1, 1], [0, 0, 1, 0]])
     >>> coordinate_subspaces(v)[0]
@@ -66,8 +65,7 @@ def support_bounds(
     seed: int = 0,
     progress: StageProgress = silent,
 ) -> Iterator[RankBound]:
-    """Upper bounds below `upper`, each smaller than the previous bound, with circuits as
-    witnesses."""
+    """Upper bounds below `upper`, each smaller than the one before, with circuits as witnesses."""
     subspaces = coordinate_subspaces(vectors)
     for space in subspaces:
         if not budget.remaining:

@@ -83,8 +83,7 @@ class Job(Generic[_Work]):
         return records, self._taken(records, foreign) if foreign else ""
 
     def _taken(self, records: Mapping[Shard, Record], foreign: Sequence[Shard]) -> str:
-        """A sentence that says which records are from elsewhere, after one of them has been
-        confirmed."""
+        """A sentence on the records from elsewhere, after one of them has been confirmed."""
         again, same = repeated(records, foreign, self.work, (self.vectors.array,))
         if not same:
             source = "log" if again in self.finished else "dask"
@@ -123,8 +122,7 @@ def decide_all(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> RankBound | None:
-    """The bound that the search of all sets of k proves, 1 <= k <= min(N, d); None if they are not
-    decided."""
+    """The bound that the search of all sets of k proves, 1 <= k <= min(N, d), or None."""
     N, d = vectors.array.shape
     if k <= 2 or exhaustive.nominal_seconds(N, d, k, threads=1) < _QUICK:
         return exhaustive.decide(vectors, k, seed=question.seed, progress=progress)

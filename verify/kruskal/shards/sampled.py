@@ -64,8 +64,7 @@ class Samples:
         return failing_at_most(self.drawn - self.independent, self.drawn)
 
     def claim(self) -> Claim:
-        """The claim, sampled or assumed, that few subsets are dependent. It says nothing about the
-        Kruskal rank."""
+        """The claim, sampled or assumed, that few subsets are dependent."""
         return Claim(
             ids.sampled(self.k),
             f"With 95 % confidence, at most the fraction {_upward(self.failing_at_most)} of the "
@@ -92,7 +91,7 @@ class Samples:
 
 
 def failing_at_most(failures: int, trials: int) -> float:
-    """The one-sided 95 % Clopper-Pearson bound on the probability of failure, given `failures` in
+    """The one-sided 95 % Clopper-Pearson bound on the failure probability, for `failures` in
     `trials`.
 
     >>> failing_at_most(0, 5000) == 1 - 0.05 ** (1 / 5000), failing_at_most(3, 3)
@@ -163,7 +162,7 @@ def _size(members: Sequence[int]) -> tuple[int, Sequence[int]]:
 
 
 def _upward(x: float) -> float:
-    """Round up to six digits. The result is still a bound, and the same with every version of the
+    """Round up to six digits, which gives a bound that is the same for all versions of a
     library."""
     if x in (0.0, 1.0):
         return x

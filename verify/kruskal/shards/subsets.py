@@ -52,8 +52,7 @@ class Sampler:
         return cls(k, vectors.sha256, vectors.N, count, device)
 
     def plan(self, seed: int) -> Plan:
-        """Shards that take about a second, but enough of them to distribute. They depend only on
-        the settings.
+        """Shards of about a second, but enough to distribute. They depend only on the settings.
 
         >>> Sampler(197, "", 2000, 100_000).plan(0).size, Sampler(768, "", 2000, 1000).plan(0).size
         (4096, 64)

@@ -107,8 +107,7 @@ def capacity(
 def _zeros(
     data: Dataset, law: Jacobian, seed: int, xp: Any, progress: StageProgress
 ) -> tuple[Labelling, Trial | None]:
-    """Weights that prove every labelling with the fewest heads found, and the best trial with H
-    heads."""
+    """Weights that prove every labelling with the fewest heads found, and the best with H heads."""
     if law.fewest is None:
         return Labelling(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width

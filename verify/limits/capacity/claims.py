@@ -1,5 +1,4 @@
-"""Claims that follow from the ranks on a data set: on all labels at once, each labelling, or some
-labellings.
+"""Claims that follow from ranks on a data set: for all labels at once, each labelling, or some.
 
 The three notions are one choice of key and query weights for all labels, weights for each
 labelling, and an open set of labellings that weights output (docs/given-labels.md).

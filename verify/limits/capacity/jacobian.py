@@ -1,8 +1,7 @@
 """The capacity law on one data set: bounds from both sides on the rank of the Jacobian (ours).
 
 F maps all weights of H heads to the T·m outputs; J is its Jacobian. The largest rank of J over all
-weights says how many labels can be memorized on these examples (docs/given-labels.md, Theorems 7,
-9, 11):
+weights says how many labels can be memorized (docs/given-labels.md, Theorems 7, 9, 11):
 
     largest rank = T·m    the reachable labellings contain an open set, and 2H heads memorize every
                           labelling;

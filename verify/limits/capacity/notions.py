@@ -1,5 +1,4 @@
-"""The table of the three notions of memorizing: what H heads serve, and how many heads all labels
-need."""
+"""The three notions of memorizing: what H heads serve, and how many heads all labels need."""
 
 from __future__ import annotations
 

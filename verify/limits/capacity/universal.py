@@ -2,8 +2,7 @@
 
 The width of the heads does not affect the largest rank (docs/width-one.md, Theorem 3). The width of
 the values matters if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, replace one
-head with wide values, so H heads serve at least as many labels as ⌊H/⌈m/d_v⌉⌋ heads with wide
-values.
+head with wide values, so H heads serve at least as many labels as ⌊H/⌈m/d_v⌉⌋ wide heads.
 """
 
 from __future__ import annotations

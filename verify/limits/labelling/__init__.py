@@ -1,2 +1,1 @@
-"""Every labelling of given examples: weights at which all outputs are 0 and the Jacobian is
-onto."""
+"""Every labelling of given examples: weights with outputs 0 at which the Jacobian is onto."""

@@ -53,8 +53,8 @@ class Trial:
 @dataclass(frozen=True, repr=False)
 class Labelling:
     """trials: weights whose outputs are 0. zero: the last of these weights, if they prove every
-    labelling. claims: the steps of this proof. why: a clause that gives the reason if nothing was
-    shown."""
+    labelling. claims: the steps of this proof. why: the reason if nothing was shown, as a
+    clause."""
 
     data: Dataset
     trials: tuple[Trial, ...] = ()
@@ -172,8 +172,7 @@ class _Search:
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The best sizes by the count; then pairs (and a single head), if they count for enough
-        examples."""
+        """The best sizes by count; then pairs (and a single head), if they count for enough."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs

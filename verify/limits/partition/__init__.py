@@ -1,2 +1,1 @@
-"""The partition condition on the queries, which the constructions need; it is decided in polynomial
-time."""
+"""The partition condition, which the constructions need; it is decided in polynomial time."""

@@ -1,5 +1,4 @@
-"""The partition certificate: a condition that suffices for the constructions, decided in polynomial
-time.
+"""The partition certificate: a sufficient condition, decided in polynomial time.
 
 Both constructions use A2 (every context has rank n) and, only for their own grouping, that
 
@@ -115,8 +114,7 @@ def _maximum(
 def memorizes(
     groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool, wide: str = ""
 ) -> Claim:
-    """The claim that follows from the partition certificate: the proofs need A2 and (P), but not
-    A1.
+    """The claim that the partition certificate implies: the proofs need A2 and (P), but not A1.
 
     first: r. of: T. width_one: whether r = n, so that the proof of docs/width-one.md applies as
     well. wide: the text of `widened`, if the layer's values are narrower than the labels.

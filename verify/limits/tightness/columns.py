@@ -1,5 +1,4 @@
-"""The columns of Z: bounds on its rank for all weights, attained for almost all queries (ours;
-Theorem U).
+"""The columns of Z: bounds on its rank, attained for almost all queries (ours; Theorem U).
 
 For every set S of examples and all weights of H heads of any width (in Coq: `universal_upper`),
 
@@ -46,8 +45,7 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Columns:
     """The bound on rank Z from the spans of the contexts of one set S of examples.
 
-    heads: the number of heads for which S was chosen. least: whether no other set gives a smaller
-    bound.
+    heads: the number of heads for which S was chosen. least: whether no set gives a smaller bound.
     """
 
     heads: int
@@ -95,8 +93,7 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
 
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
-    """The claims that no weights serve all labels at once; () if the bound does not exclude such
-    weights."""
+    """The claims that no weights serve all labels at once; () if the bound does not prove this."""
     bound = columns(data, heads)
     if bound.rank >= data.T:
         return ()

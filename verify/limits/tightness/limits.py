@@ -174,8 +174,7 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     """The claim on given labels that rank Y ≤ H·d_v, as for all outputs; otherwise no weights give
-    these labels. The witness of a refutation is a nonzero minor of Y with more than H·d_v rows.
-    Exact.
+    them. The witness of a refutation is a nonzero minor of Y of more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value

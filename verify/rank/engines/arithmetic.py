@@ -54,8 +54,7 @@ def lazy_terms(p: int, dtype: str) -> int:
 
 
 def modulus(p: Any, dtype: str, terms: int = 1) -> int:
-    """The modulus `p`. Raises InputError unless it is a prime >= 11 that allows sums of `terms`
-    products."""
+    """`p`. Raises InputError unless it is a prime >= 11 that allows sums of `terms` products."""
     if isinstance(p, bool) or not isinstance(p, int) or p < 11 or not fmpz(p).is_prime():
         raise InputError("prime", "a prime of at least 11", repr(p))
     if lazy_terms(p, dtype) < terms:
@@ -126,8 +125,7 @@ def inverse(x: Any, p: int) -> Any:
 
 
 def require_exact_products(xp: Any, p: int) -> None:
-    """Compare the largest sums that the bound allows with integers, in order to refuse emulated
-    doubles."""
+    """Compare the largest sums that the bound allows with integers, to refuse emulated doubles."""
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)

@@ -98,8 +98,8 @@ def _eliminate(
 
 
 def _factors(rows: Any, columns: Any, independent: Any, generic: bool, p: int) -> Any:
-    """The multiples of the pivot rows to subtract from the rows. generic: row i has its pivot in
-    column i."""
+    """The multiples of pivot rows to subtract from rows. generic: row i has its pivot in column
+    i."""
     if generic:
         return reduce(rows[:, :, : columns.shape[1]], p)
     xp = array_namespace(rows)

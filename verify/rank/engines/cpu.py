@@ -121,8 +121,7 @@ def echelon(matrix: ResidueArray, p: int) -> tuple[IntArray, ResidueArray]:
 
 
 def _compiled() -> ModuleType:
-    """The compiled code, imported only when it is needed, since the compiler takes half a second to
-    load."""
+    """The compiled code, imported when needed, since the compiler takes half a second to load."""
     from attncert.verify.rank.engines import cpu_compiled
 
     return cpu_compiled

@@ -154,8 +154,7 @@ def prefix_range(table, subsets, start, stop, out, arithmetic):  # type: ignore[
 
 @_compiled
 def independent_range(table, place, subsets, start, stop, out, arithmetic):  # type: ignore[no-untyped-def]
-    """Whether each subset of rows start .. stop-1 is independent. table, place: the systematic
-    form."""
+    """Whether each subset of rows start .. stop-1 is independent. table, place: systematic form."""
     r = table.shape[1]
     pivots = np.zeros((subsets.shape[1] + 3) // 4 * 4, np.int64)
     for s in range(start, stop):

@@ -97,8 +97,7 @@ class CudaKernels:
     ) -> None:
         """stack[:, others, start:] -= factors @ stack[:, pivots, start:]; rows are ranges (a, b).
 
-        cuBLAS is column-major: it computes the row-major C -= L U as C^T -= U^T L^T in the same
-        memory.
+        cuBLAS is column-major: it computes C -= L U as C^T -= U^T L^T in the same memory.
         """
         count, m, n = stack.shape
         factors = self._cupy.ascontiguousarray(factors)

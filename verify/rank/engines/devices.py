@@ -20,8 +20,7 @@ DEFAULT_MEMORY = 1 << 31
 
 @dataclass(frozen=True)
 class Device:
-    """A device. kind, name: describe the hardware. libraries: the versions of the libraries
-    used."""
+    """A device. kind, name: the hardware. libraries: the versions of the libraries used."""
 
     kind: Literal["cpu", "cuda"]
     name: str

@@ -1,2 +1,1 @@
-"""The rank of the feature matrix of a whole layer, computed in row blocks within a memory
-budget."""
+"""The rank of a layer's feature matrix, computed in row blocks within a memory budget."""

@@ -1,5 +1,4 @@
-"""Rows of a layer's feature matrix Z modulo p, computed a few examples at a time by any array
-library.
+"""Rows of a layer's feature matrix Z modulo p, a few examples at a time, for any array library.
 
 For head h and example t, z = sum_i 2^(k_i) E_i / sum_i 2^(k_i) with integers k = E key query^T e.
 The computation does not depend on the size of k:
@@ -102,8 +101,7 @@ class FeatureRows:
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
 
     def softmax(self, start: int, stop: int) -> Any:
-        """The softmax weights modulo p, (b, H, n), balanced float64. Raises the same errors as
-        `rows`."""
+        """The softmax weights modulo p, (b, H, n), balanced float64. Raises errors as `rows`."""
         xp, p = self._xp, self.p
         weights = self._powers(self._logits(start, stop))
         if self.data.times is not None:
@@ -201,8 +199,7 @@ def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> FloatArray:
 
 
 def _powers_of_two(p: int) -> tuple[FloatArray, FloatArray]:
-    """The balanced residues of 2^(4096 a) and of 2^b, for all a and b that exponents below p
-    need."""
+    """Balanced residues of 2^(4096 a) and of 2^b, for all a and b that exponents below p need."""
     tables = []
     for base, count in ((pow(2, _SPLIT, p), -(-p // _SPLIT) + 1), (2, _SPLIT)):
         powers = [1]

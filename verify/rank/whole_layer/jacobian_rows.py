@@ -82,8 +82,7 @@ class JacobianRows:
         return at_once(self.data.T, self.data.m)
 
     def rows(self, start: int, stop: int) -> Any:
-        """The m rows of each of b examples: (b·m, columns), balanced float64. Raises
-        SumVanishes."""
+        """The m rows of each example: (b·m, columns), balanced float64. Raises SumVanishes."""
         xp, p, data = self._xp, self.p, self.data
         stored = data.contexts.stored[0:1] if data.shared else data.contexts.stored[start:stop]
         contexts = xp.asarray(residues(stored, p))  # (b or 1, n, d)
@@ -99,7 +98,7 @@ class JacobianRows:
         return xp.take(whole, xp.asarray(self.columns), axis=1)
 
     def _stack(self, matrices: Sequence[fmpq_mat | None]) -> Any:
-        """The residues (H, rows, columns) of the matrices, each scaled to integers without a common
+        """Residues (H, rows, columns); each matrix is scaled to integers without a common
         factor."""
         tables = []
         for matrix in matrices:
@@ -194,8 +193,7 @@ class Rows(Protocol):
 
 
 def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
-    """The rank modulo p. count: the number of rows. Errors of the function that computes the rows
-    propagate."""
+    """The rank modulo p. count: the number of rows. Errors in computing rows propagate."""
     T, step = table.data.T, table.at_once
     if count <= _SMALL:  # FLINT needs no compilation
         blocks = [to_host(table.rows(t, min(t + step, T))) for t in range(0, T, step)]

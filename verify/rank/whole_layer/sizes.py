@@ -19,8 +19,7 @@ _TEMPORARY = 2**24  # the most numbers in memory from which rows of Z are comput
 
 
 def widths(data: Dataset, heads: int, memory: int) -> list[int]:
-    """The columns per head in the first attempt and, if the budget allows more, in a second
-    attempt.
+    """Columns per head in the first attempt and, if the budget allows more, in a second one.
 
     memory: bytes. Raises InputError if the first attempt does not fit.
     """

@@ -86,8 +86,8 @@ class Elimination:
         return independent
 
     def _pivots(self, block: Any, passed: int) -> tuple[IntArray, IntArray, int]:
-        """Independent rows and their pivot columns in a window of columns, and the width of the
-        window."""
+        """Independent rows and their pivot columns in a window of columns, and the window's
+        width."""
         window = min(block.shape[0] + _SLACK, block.shape[1] - passed)
         if passed:  # the first window did not suffice
             window = block.shape[1] - passed

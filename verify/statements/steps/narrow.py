@@ -43,8 +43,7 @@ def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str
 
 
 def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
-    """The claim that the T pivot columns are independent and that each head has at most d_v of
-    them."""
+    """The claim that the T pivot columns, at most d_v in each head, are independent."""
     best, prime = 0, PRIMES_31[0]
     for p in features.usable_primes(data):
         mod = [

@@ -28,8 +28,7 @@ def claims(
     contexts: Sequence[Spectrum],
     placed: Sequence[Placed],
 ) -> tuple[Claim, ...]:
-    """The claims, of which the last is the conclusion. interval, samples: of the distinct
-    queries."""
+    """The claims, with the conclusion last. interval, samples: of the distinct queries."""
     n, N = inputs.tokens, inputs.distinct.N
     repeated = bool(inputs.repeats) and n > 1
     about = N, "distinct query" if repeated else "query"

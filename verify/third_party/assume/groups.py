@@ -1,5 +1,4 @@
-"""The partition condition for queries alone: groups are found in one pass and proved modulo a
-prime.
+"""The partition condition for queries alone: groups found in one pass and proved modulo a prime.
 
 Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries,
 such that no query of an earlier group is in the span of a later group (docs/mathematics.md, section

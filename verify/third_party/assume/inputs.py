@@ -1,5 +1,4 @@
-"""The data of `attncert assume`: the queries of all inputs, the contexts of some, and the sizes of
-a layer."""
+"""The data of `attncert assume`: queries of all inputs, contexts of some, and a layer's sizes."""
 
 from __future__ import annotations
 

@@ -93,8 +93,7 @@ class Spectrum:
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """The spectra of numbered sets (m, d), in their order. Only a few sets per thread are in
-    memory."""
+    """The spectra of numbered sets (m, d), in order; a few sets per thread are in memory."""
     return parallel_map(lambda numbered: Spectrum.of(*numbered), tables)
 
 

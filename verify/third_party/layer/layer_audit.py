@@ -52,7 +52,7 @@ class HeadView:
 
     @property
     def saturated(self) -> tuple[int, ...]:
-        """The number of examples that are proved to have all but 2^-10 of the attention on one
+        """The examples that are proved to have all but 2^-10 of the attention on one
         row."""
         return tuple(t for t, off in enumerate(self.off_peak) if off < SATURATED)
 
@@ -117,8 +117,7 @@ def _worth_of_each(
 
 
 def _rank_claim(attention: Attention, sigma: SingularValue) -> Claim:
-    """The claim rank Z = T: proved mod p, enclosed in balls, or refuted by a bound on all
-    weights."""
+    """The claim rank Z = T: proved mod p, enclosed, or refuted by a bound on all weights."""
     data, heads = attention.data, len(attention.layer.heads)
     numbers: dict[str, Any] = {
         "T": data.T,

@@ -49,8 +49,7 @@ def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
 
 
 def causal_mask(data: Dataset) -> BoolArray:
-    """The mask (T, n) for queries that are tokens of their contexts and see the tokens up to
-    themselves.
+    """The mask (T, n) for queries that are tokens of their contexts and see no later tokens.
 
     In token sequences the query is the last token. If the tokens of a shared context are the
     queries in their order, query t is token t. Otherwise a query is the only token that equals it.

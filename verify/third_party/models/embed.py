@@ -32,8 +32,7 @@ from attncert.verify.third_party.models.network import build
 def embed(
     model: str, source: str, folder: Path, options: Embed, progress: StageProgress = silent
 ) -> dict[str, Any]:
-    """Write the queries of all inputs and the contexts of some to a folder in the format of
-    `embeddings`.
+    """Write the queries of all inputs and the contexts of some to a folder (see `embeddings`).
 
     Returns a summary with the number of shards that an earlier run had finished. Equal runs on one
     machine with the same libraries give equal files. Raises InputError, if possible before anything

@@ -1,7 +1,6 @@
 """The states that enter a layer of a Hugging Face model, which transformers builds, loads and runs.
 
-`hidden_states[k]` enters block k + 1. Later blocks do not affect it, so they are removed before the
-model is run.
+`hidden_states[k]` enters block k + 1. Later blocks do not affect it and are removed before the run.
 """
 
 from __future__ import annotations
@@ -95,8 +94,7 @@ def build(name: str, options: Embed) -> Network:
 
 
 def libraries() -> tuple[Any, Any]:
-    """torch and transformers, which no other module imports. Raises InputError if they are
-    missing."""
+    """torch and transformers, imported only here. Raises InputError if they are missing."""
     try:
         import torch
         import transformers
@@ -125,8 +123,7 @@ def settings_sha256(config: Any) -> str:
 
 
 def _configuration(name: str) -> Any:
-    """The configuration from transformers. Raises InputError if it would run code or fill the
-    memory."""
+    """The configuration. Raises InputError if it would run code or fill the memory."""
     _, transformers = libraries()
     with foreign("one of the Hugging Face hub, or a folder with a config.json of a model"):
         stored = json.dumps(transformers.PretrainedConfig.get_config_dict(name)[0], default=str)

@@ -1,2 +1,1 @@
-"""Relations between rows of Z that hold for every choice of weights, and random probes of its
-rank."""
+"""Relations between rows of Z that hold for all weights, and random probes of its rank."""

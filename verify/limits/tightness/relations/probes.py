@@ -23,8 +23,7 @@ _BOUNDS = (1, 3, 9, 30, 999)  # bounds on the entries of random keys and queries
 
 @dataclass(frozen=True)
 class RankedLayer:
-    """A layer whose features have this rank modulo the prime, and hence at least this rank over
-    ℚ."""
+    """A layer whose features have this rank modulo the prime, and at least this rank over ℚ."""
 
     rank: int
     prime: int
@@ -62,8 +61,7 @@ def random_layer(
 def best_rank(
     data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
 ) -> RankedLayer:
-    """The random layer with the largest rank among a few draws, which stop once the rank is
-    `enough`."""
+    """The random layer with the largest rank in a few draws, which stop once it is `enough`."""
     rng = np.random.default_rng(seed)
     best: RankedLayer | None = None
     for draw in range(draws):

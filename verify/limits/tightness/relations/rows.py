@@ -89,8 +89,7 @@ class BrokenRelation:
 
 
 def broken_relation(data: Dataset) -> BrokenRelation | None:
-    """The shortest relation of a basis that the labels break; None if they obey all relations.
-    Exact.
+    """The shortest relation of a basis that the labels break; None if they obey all. Exact.
 
     Outputs are linear in the rows of Z, so labels must satisfy every relation between the rows.
 
@@ -129,8 +128,7 @@ def complete(data: Dataset) -> bool:
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
     """The examples that a relation can involve: their φ is 0, or belongs to another example, too.
 
-    In a class of one example φ cannot cancel, so the coefficient of the example is 0 in every
-    relation.
+    In a class of one example φ cannot cancel, so the example's coefficient is 0 in every relation.
     """
     members = Counter(p.kind for p in parts)
     return tuple(t for t, p in enumerate(parts) if p.kind is None or members[p.kind] > 1)
