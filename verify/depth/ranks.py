@@ -30,13 +30,12 @@ _NUMBERS = 2**22  # numbers of the Jacobian and the states computed at a time
 @dataclass(frozen=True)
 class DeepRank:
     """A rank modulo primes[0]. It is at most the rank for real weights. rows: the largest possible
-    rank. slope: λ, which replaces ln 2. tried: chains modulo which a sum vanished."""
+    rank. slope: λ, which replaces ln 2."""
 
     rank: int
     rows: int
     primes: tuple[int, ...]
     slope: int
-    tried: tuple[tuple[int, ...], ...] = ()
 
     @property
     def full(self) -> bool:
@@ -119,15 +118,13 @@ def deep_rank(
     require_exact_products(xp, tower.LARGEST)
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     slope = int(np.random.default_rng([seed, 1]).integers(2, 2**20))
-    rows, tried = data.T * (1 if features else data.m), list[tuple[int, ...]]()
+    rows = data.T * (1 if features else data.m)
     for primes in tower.chains(softmax):
         table = partial(NetworkRows, data, network, primes, slope, features=features, xp=xp)
         try:
-            rank = rank_of_rows(table(), rows, progress)
+            return DeepRank(rank_of_rows(table(), rows, progress), rows, primes, slope)
         except SumVanishes:
-            tried.append(primes)
             continue
         except SignUnknown:
-            return DeepRank(0, rows, primes, slope, tuple(tried))
-        return DeepRank(rank, rows, primes, slope, tuple(tried))
-    return DeepRank(0, rows, tried[0], slope, tuple(tried))
+            break
+    return DeepRank(0, rows, primes, slope)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -120,13 +121,11 @@ def at_once(T: int, m: int) -> int:
 
 @dataclass(frozen=True)
 class JacobianRank:
-    """rank: the rank modulo the prime, a lower bound on rank J. rows: T·m. tried: pairs (prime,
-    rank), where the rank is None if a softmax sum is 0 modulo the prime."""
+    """rank: the rank modulo the prime, a lower bound on rank J. rows: T·m."""
 
     rank: int
     rows: int
     prime: int
-    tried: tuple[tuple[int, int | None], ...]
 
     @property
     def full(self) -> bool:
@@ -159,24 +158,19 @@ def jacobian_rank(
     require_exact_products(xp, PRIMES_FLOAT64[0])
     rows = data.T * data.m
     enough = rows if enough is None else enough
-    best, tried = JacobianRank(0, rows, primes[0], ()), list[tuple[int, int | None]]()
+    best = JacobianRank(0, rows, primes[0])
     every = _all_columns(data, layer) if columns is None else columns
     order = np.random.default_rng(0).permutation(every)
     for p in primes:
         if data.contexts.denominator % p == 0:
             continue
         jacobian = JacobianRows(data, layer, p, order, xp)
-        try:
+        with suppress(SumVanishes):
             rank = rank_of_rows(jacobian, rows, progress)
-        except SumVanishes:
-            tried.append((p, None))
-            continue
-        tried.append((p, rank))
-        if rank > best.rank:
-            best = JacobianRank(rank, rows, p, ())
+            best = max(best, JacobianRank(rank, rows, p), key=lambda found: found.rank)
         if best.rank >= enough:
             break
-    return JacobianRank(best.rank, rows, best.prime, tuple(tried))
+    return best
 
 
 class Rows(Protocol):
