@@ -19,14 +19,7 @@ t_l, r_l) and
 
     N_L = Σ_l H [ρ_l (a_l + q_l - ρ_l) + v_l (t_l + r_l - v_l)].
 
-*Proof.* The image of J is the sum of its images by the weights of each layer. Softmax does not
-change if all logits of a row are shifted, so a head depends on M_h only through its bilinear form
-on differences of tokens and attending vectors, an a_l×q_l matrix. Derivatives with respect to K and
-Q move this matrix within {A Qᵀ + K Bᵀ}, which has dimension at most ρ(a_l + q_l - ρ) if K and Q
-have rank at most ρ in these spaces. The rest of the network depends on W_h as a map from the span
-of the tokens to the r_l directions that are read. Derivatives with respect to V and O move it
-within {A O + V B}, which has dimension at most v_l(t_l + r_l - v_l). These dimensions bound the
-images. ∎
+The proof: docs/depth.md, Theorem 1.
 
 **ReLU blocks.** After each layer l < L let every token and the query become x + B relu(A x + a) +
 b, with W units. Then s_l grows by Hv + W + 1 for each earlier layer, and R_l by W for each block

@@ -8,11 +8,7 @@ the box |u - u0| ≤ r in the maximum norm, A any N×N matrix.
     η_i ≥ |A f(u0)|_i,   κ_i ≥ Σ_j |I - A f'(u)|_ij for all u in B,   κ_i < 1,   η_i + κ_i r ≤ r,
 
 then f has exactly one zero in B: weights within r of the given ones output the labels exactly.
-*Proof.* g(u) = u - A f(u) has g' = I - A f'. By the mean value theorem |g(u) - u0|_i ≤ η_i + κ_i r
-≤ r for u in B. So g maps the closed box into itself and contracts it by max κ_i < 1 in the maximum
-norm. By Banach's theorem it has exactly one fixed point, where A f = 0. Since ‖I - A f'(u0)‖ < 1, A
-f'(u0) is invertible; hence so is A, and f = 0 at this point. Every zero of f in B is a fixed point
-of g, so f has no other zero. ∎
+The proof is at the head of verify/checker/near.py.
 
 **Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`network_enclosure.py`).
 With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multiplication),
