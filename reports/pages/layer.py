@@ -86,10 +86,7 @@ def _rank(answer: LayerAnswer) -> str:
 
 
 def _heads(audit: LayerAudit) -> list[dict[str, Any]]:
-    return [
-        {"rank": x.rank, "saturated": x.saturated, "without": x.without, "gives": x.gives}
-        for x in audit.heads
-    ]
+    return [{"saturated": x.saturated, "without": x.without, "gives": x.gives} for x in audit.heads]
 
 
 def _tolerance(limit: Limit) -> str:
@@ -125,13 +122,13 @@ def heads_table(answer: LayerAnswer, audit: LayerAudit) -> Table:
         rows.append((
             str(h + 1), interval(*head.without), listed(list(head.gives)),
             f"{sum(shares) / len(shares):.2f}" if shares else "-",
-            str(head.rank), str(len(head.saturated)),
+            str(len(head.saturated)),
         ))  # fmt: skip
     return Table(
         "The heads",
         (
             "head", "largest error without it", "gives most to", "its share there",
-            "rank of $M_h$", "saturated",
+            "saturated",
         ),
         tuple(rows),
         "without it: its contribution to the outputs, value bias included, is left out (enclosed); "

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from attncert.constructions.layer import Head
 from attncert.constructions.network.arithmetic import BALLS
 from attncert.constructions.network.states import beside
 from attncert.constructions.progress import StageProgress, silent
@@ -40,20 +39,17 @@ SATURATED = arb(1) / 2**10  # the most attention outside the largest weight of a
 
 @dataclass(frozen=True)
 class HeadView:
-    """rank: the exact rank of M_h. off_peak: for each example, the enclosed attention outside the
-    largest weight. without: two decimals that enclose the largest error of the layer without the
-    head. gives: the examples to which the head gives most, each with its share of all
-    contributions."""
+    """off_peak: for each example, the enclosed attention outside the largest weight. without: two
+    decimals that enclose the largest error of the layer without the head. gives: the examples to
+    which the head gives most, each with its share of all contributions."""
 
-    rank: int
     off_peak: tuple[arb, ...]
     without: tuple[str, str]
     gives: Mapping[int, float]
 
     @property
     def saturated(self) -> tuple[int, ...]:
-        """The examples that are proved to have all but 2^-10 of the attention on one
-        row."""
+        """The examples that are proved to have all but 2^-10 of the attention on one row."""
         return tuple(t for t, off in enumerate(self.off_peak) if off < SATURATED)
 
 
@@ -77,8 +73,7 @@ def audit_layer(attention: Attention, progress: StageProgress = silent) -> Layer
         progress("layer: heads taken out", 1, 2)
         worth = _worth_of_each(attention, features)
     heads = (
-        HeadView(_rank(head), off, without, gives)
-        for head, off, (without, gives) in zip(attention.layer.heads, off_peak, worth, strict=True)
+        HeadView(off, without, gives) for off, (without, gives) in zip(off_peak, worth, strict=True)
     )
     return LayerAudit(_rank_claim(attention, sigma), sigma, tuple(heads))
 
@@ -87,13 +82,6 @@ def _off_peak(weights: Sequence[arb]) -> arb:
     """The sum of all weights except the largest (by midpoint)."""
     best = max(range(len(weights)), key=lambda i: weights[i].mid())
     return sum((w for i, w in enumerate(weights) if i != best), arb(0))
-
-
-def _rank(head: Head) -> int:
-    """The exact rank of K Qᵀ. It is d_h if K and Q have independent columns."""
-    if head.key.rank() == head.query.rank() == head.width:
-        return head.width
-    return int((head.key * head.query.transpose()).rank())
 
 
 def _worth_of_each(
