@@ -86,9 +86,18 @@ def test_an_installation_with_parts_missing_gives_no_answer(
     assert found.stderr.count("\n") == 1 and "ImportError: left out" in found.stderr
 
 
-@pytest.mark.parametrize("setting", ["-u PYTHONUNBUFFERED", "PYTHONUNBUFFERED=1"])
-@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-"])
-@pytest.mark.parametrize(("words", "status"), [("check nowhere", 2), ("--help", 0)])
+BUFFERED, UNBUFFERED = "-u PYTHONUNBUFFERED", "PYTHONUNBUFFERED=1"
+
+
+@pytest.mark.parametrize(
+    ("setting", "stderr", "words", "status"),
+    [
+        (BUFFERED, "2>/dev/full", "check nowhere", 2),
+        (UNBUFFERED, "2>/dev/full", "check nowhere", 2),
+        (BUFFERED, "2>&-", "check nowhere", 2),
+        (UNBUFFERED, "2>&-", "--help", 0),
+    ],
+)
 def test_a_status_does_not_depend_on_where_the_line_goes(
     setting: str, stderr: str, words: str, status: int
 ) -> None:

@@ -27,6 +27,7 @@ def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("proved_once")
 def test_the_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (program,) = blocks(ROOT / "README.md", "python")
@@ -35,8 +36,11 @@ def test_the_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "my-report" / "report.md").exists()
 
 
+PRINTED = ["README.md", "docs/models-and-layers.md"]
+
+
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/models-and-layers.md", "docs/constructions.md"]
+    "page", [*PRINTED, pytest.param("docs/constructions.md", marks=pytest.mark.slow)]
 )
 def test_the_commands_print_what_a_page_shows(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

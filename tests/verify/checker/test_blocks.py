@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import mpmath
 import pytest
 from flint import ctx
@@ -19,7 +18,7 @@ from support.block_oracle import outputs, real, rounded
 from support.requires import EXECUTABLE, verified_status
 from support.shell import Shell
 from support.small_certificates import NOTHING, changed, sealed, written
-from test_checker import SCHEMA
+from test_checker import VALIDATOR
 
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import Inexact
@@ -150,7 +149,7 @@ def test_both_evaluators_agree_with_the_definition(name: str, tmp_path: Path) ->
     true = TRUE[name]
     path = written(true, tmp_path)
     assert check_file(path).status == explain(path).status == "holds"
-    jsonschema.validate(true, SCHEMA)
+    VALIDATOR.validate(true)
     network, data = of_json(true["network"]), networks.dataset(true["data"])
     assert as_json(network) == true["network"]
     assert all("$" in formula for _, formula, _ in formulas((x, "") for x in network.blocks))
@@ -172,7 +171,7 @@ def test_every_number_counts(name: str, tmp_path: Path) -> None:
     """A change of any number of the blocks is refused."""
     true = TRUE[name]
     places = [p for p in networks.places(true["network"]) if _is_number(true["network"], p)]
-    for place in DRAW.sample(places, min(len(places), 9)):
+    for place in DRAW.sample(places, min(len(places), 5)):
         planted = copy.deepcopy(true)
         inner = networks.at(planted["network"], place[:-1])
         inner[place[-1]] = str(Fraction(inner[place[-1]]) + Fraction(1, 1000))

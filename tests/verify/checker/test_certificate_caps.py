@@ -78,7 +78,7 @@ def test_whatever_the_caps_no_certificate_is_above_them(
     """As the caps of writer and checker are lowered, the certificates of prove always hold."""
     seen = set()
     for settings in (Prove(construction), Prove(construction, claim="interpolation")):
-        for value in (10**9, 3000, 1500, 900, 200, 60, 8, 3, 1):
+        for value in (10**9, 1500, 200, 8, 1):
             for module in (certificate, reading):
                 monkeypatch.setattr(module, cap, value)
             proof = prove(SMALL, settings)

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
 from support.shell import Shell
 from support.small_certificates import CASES, canonical, digested, sealed, written
-from test_checker import SCHEMA
+from test_checker import VALIDATOR
 
 import attncert
 from attncert import Dataset, InputError, Prove, prove
@@ -56,7 +55,7 @@ def test_a_verdict_does_not_depend_on_where_the_data_are(name: str, tmp_path: Pa
     path = outside(inside, tmp_path)
     assert expected.status == "holds" and checker.check_file(path) == expected
     told = json.loads(Path(path).read_text())
-    Draft202012Validator(SCHEMA).validate(told)
+    VALIDATOR.validate(told)
     assert told["input_sha256"] == inside["input_sha256"]
     if inside["claim"] == "full-rank":
         assert fast.check_file(path).status == "holds"
@@ -190,7 +189,7 @@ def test_many_numbers_are_for_the_fast_check(
     page = large["report.md"].decode()
     assert "attncert check --fast certificate.json" in page and "python checker" not in page
     certificate = json.loads(large["certificate.json"])
-    Draft202012Validator(SCHEMA).validate(certificate)
+    VALIDATOR.validate(certificate)
     again = attncert.load(tmp_path / NPZ)
     same = prove(again, Prove("width-one", claim="full-rank")).certificate
     assert same is not None and same["network"] == certificate["network"]

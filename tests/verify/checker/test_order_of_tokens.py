@@ -122,7 +122,7 @@ def data_of(certificate: Certificate, folder: Path) -> list[Dataset]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_rational_route(kind: str, tmp_path: Path) -> None:
-    for certificate, outputs, _ in cases(kind, True, 3):
+    for certificate, outputs, _ in cases(kind, True, 2):
         network = of_json(certificate["network"])
         for data in data_of(certificate, tmp_path):
             found = network.outputs(data).tolist()
@@ -131,7 +131,7 @@ def test_the_rational_route(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_route_in_balls(kind: str, tmp_path: Path) -> None:
-    for certificate, outputs, _ in cases(kind, False, 3):
+    for certificate, outputs, _ in cases(kind, False, 2):
         network = of_json(certificate["network"])
         for data in data_of(certificate, tmp_path):
             balls = network.enclosures(data).tolist()
@@ -145,7 +145,7 @@ def test_the_route_in_balls(kind: str, tmp_path: Path) -> None:
 def test_the_checker(kind: str, exact: bool, tmp_path: Path) -> None:
     """Claims that are true for the sequence hold; claims that are true only for the merged tokens
     do not."""
-    for certificate, outputs, merged in cases(kind, exact, 3):
+    for certificate, outputs, merged in cases(kind, exact, 2):
         labels = {"true": outputs, **({} if outputs == merged else {"merged": merged})}
         for name, rows in labels.items():
             file = certificate | {"data": certificate["data"] | {"labels": texts(rows)}}

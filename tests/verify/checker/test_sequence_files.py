@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from support.requires import EXECUTABLE, verified_status
 from support.sequence_cases import BUILDERS, EXAMPLES, POSITIONS, TOKENS, TRUE, true_file, twice
 from support.small_certificates import Certificate, put, sealed, text, written
-from test_checker import SCHEMA
+from test_checker import VALIDATOR
 
 from attncert.reports.certificate.explain import explain
 from attncert.verify import checker
@@ -35,7 +34,7 @@ def test_sequences_and_prefixes_have_one_verdict(
     claim: str, positions: Any, tmp_path: Path
 ) -> None:
     file = BUILDERS[claim](positions)
-    Draft202012Validator(SCHEMA).validate(file)
+    VALIDATOR.validate(file)
     assert verdicts(file, tmp_path) == {"holds"}
     assert verdicts(true_file(claim, positions), tmp_path) == {"holds"}
 

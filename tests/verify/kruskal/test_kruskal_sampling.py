@@ -12,7 +12,6 @@ import pytest
 from flint import fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binom
 from support.rank_cases import holds
 
 from attncert.verify.claims.evidence import Level
@@ -80,6 +79,8 @@ def test_draws_are_uniform_over_ordered_subsets() -> None:
 
 @given(trials=st.integers(1, 2000), data=st.data())
 def test_the_bound_is_the_one_of_the_beta_distribution(trials: int, data: st.DataObject) -> None:
+    from scipy.stats import beta, binom  # slow to import
+
     failures = data.draw(st.integers(0, trials))
     bound = failing_at_most(failures, trials)
     if failures == trials:

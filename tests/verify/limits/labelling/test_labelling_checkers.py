@@ -21,9 +21,8 @@ from attncert.verify.checker import Verdict
 from attncert.verify.checking.fast import check as fast
 
 CHECKS = {"standard library": checker.check_file, "fast": fast.check_file}
-SCHEMA = json.loads(
-    (Path(checker.__file__).parents[1] / "schema" / "attncert-3.schema.json").read_text()
-)
+SCHEMA = Path(checker.__file__).parents[1] / "schema" / "attncert-3.schema.json"
+VALIDATOR = Draft202012Validator(json.loads(SCHEMA.read_text()))
 both = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 Check = Callable[[str], Verdict]
 
@@ -36,7 +35,7 @@ def test_true_certificates_hold(name: str, tmp_path: Path) -> None:
     assert checker.check_file(again).status == "holds"
     found = fast.check_file(again)
     assert found.status == "holds" and found.message.startswith("fast check: every labelling of")
-    Draft202012Validator(SCHEMA).validate(case(name))
+    VALIDATOR.validate(case(name))
 
 
 def test_a_prime_beyond_float64_is_for_the_other_checker(tmp_path: Path) -> None:
