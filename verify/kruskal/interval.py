@@ -21,7 +21,14 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import Interval, RankBound, witnessed
 from attncert.verify.kruskal.budget import Budget
-from attncert.verify.kruskal.methods import circuits, coherence, exhaustive, middle, supports
+from attncert.verify.kruskal.methods import (
+    circuits,
+    coherence,
+    exhaustive,
+    graphs,
+    middle,
+    supports,
+)
 from attncert.verify.kruskal.shards.jobs import decide_all
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.questions.kruskal import Kruskal
@@ -156,6 +163,14 @@ def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
             yield witnessed(relation, "rank", rank=modular.rank)
 
 
+def _graph(search: _Search, interval: Interval) -> Iterator[RankBound]:
+    """Nothing is charged, since the search ends here unless the vectors are quickly seen to be the
+    edges of no graph."""
+    price = graphs.nominal_seconds(search.vectors.N, search.vectors.d)
+    if price <= search.budget.remaining and graphs.two_entries(search.vectors):
+        yield from graphs.graph_bounds(search.vectors)
+
+
 def _coherence(search: _Search, interval: Interval) -> Iterator[RankBound]:
     price = coherence.nominal_seconds(search.vectors.N, search.vectors.d)
     if price <= search.budget.remaining:
@@ -203,6 +218,7 @@ def _circuits(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 METHODS: dict[str, Method] = {
     "rank": _rank,
+    "graph": _graph,
     "coherence": _coherence,
     "sparse vectors": _supports,
     "all sets": _all_sets,

@@ -7,6 +7,7 @@ import itertools
 import math
 from fractions import Fraction
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,10 +18,12 @@ from support.rank_cases import holds
 
 from attncert.verify.claims.evidence import Level
 from attncert.verify.kruskal.budget import Budget
+from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import circuits
 from attncert.verify.kruskal.methods.circuits import meeting_probability, small_circuits
 from attncert.verify.kruskal.methods.coherence import coherence_bound
 from attncert.verify.kruskal.methods.exhaustive import decide
+from attncert.verify.kruskal.methods.graphs import graph_bounds
 from attncert.verify.kruskal.methods.quotient_compiled import HITS, inverses, search, search_primes
 from attncert.verify.kruskal.methods.supports import support_bounds
 from attncert.verify.kruskal.vectors import Vectors
@@ -97,6 +100,41 @@ def test_dependence_modulo_both_primes_is_a_false_alarm() -> None:
     assert bound is not None
     assert (bound.end, bound.numbers["dependent modulo both"]) == ("lower", 1)
     assert "but for 1" in bound.statement
+
+
+# --- graphs --------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=9),
+    st.lists(st.sampled_from([1, 2, -3, Fraction(1, 2)]), min_size=6, max_size=6),
+    st.sampled_from([1, 1, 1, -1]),
+)
+def test_the_kruskal_rank_of_edges(
+    edges: list[tuple[int, int]], scales: list[Fraction], sign: int
+) -> None:
+    """Node 5 is the ground. If the last sign is +, the edges may be those of no graph."""
+    rows = [[Fraction(0)] * 6 for _ in edges]
+    for t, (u, w) in enumerate(edges):
+        rows[t][u] += (t + 1) * scales[u]
+        rows[t][w] -= (t + 1) * scales[w] * (sign if t == len(edges) - 1 else 1)
+    vectors = Vectors.of([row[:5] for row in rows])
+    true = truth(vectors)
+    bounds = list(graph_bounds(vectors))
+    assert bounds or sign < 0
+    assert all(bound.value == true and is_sound(bound, vectors, true) for bound in bounds)
+
+
+def test_the_cage_of_girth_12() -> None:
+    jumps = [17, 27, -13, -59, -35, 35, -11, 13, -53, 53, -27, 21, 57, 11, -21, -57, 59, -17]
+    edges = nx.LCF_graph(126, jumps, 7).edges
+    vectors = np.zeros((len(edges), 126), dtype=np.int64)
+    for row, (u, w) in zip(vectors, edges, strict=True):
+        row[u], row[w] = 1, -1
+    answer = kruskal(vectors)
+    assert answer.interval.decided and answer.interval.lower.value == 11
+    assert answer.standing is Level.PROVED
 
 
 # --- coherence -----------------------------------------------------------------------------------
