@@ -16,6 +16,8 @@ Lemma equal_tables_ok x y : equal_tables x y = true -> x = y.
 Proof.
   revert y. induction x as [|a x IH]; intros [|b y] H; try easy. cbn in H. apply andb_prop in H as [H1 H2]. apply equal_rows_ok in H1. now rewrite H1, (IH y H2).
 Qed.
+Lemma table_place T m t j : (t < T)%nat -> (j < m)%nat -> (t * m + j < T * m)%nat.
+Proof. intros Ht Hj. apply Nat.lt_le_trans with (S t * m)%nat; [cbn; lia|]. now apply Nat.mul_le_mono_r. Qed.
 Section Cancel.
 Variables (d m j : nat) (G : list (list Z) -> list (list Z) -> nat -> R).
 Definition table (M : list (list Z)) : Prop := length M = d /\ Forall (fun r => length r = m) M.
@@ -189,7 +191,7 @@ Proof.
   { apply table_like; try assumption. intros a b. unfold of_head. rewrite Hx. exact (V3 a b). }
   exists (fK, fQ, fV). cbn [fst snd]. split; [repeat split; assumption|]. eexists. split; [exact Hz|]. unfold residues_hold. cbn [mK mQ mV every_labelling.mO mixes].
   repeat (split; [assumption|]). split; [|reflexivity].
-  assert (B : (h * dv + dv <= H * dv)%nat) by nia. pose proof (like_length _ _ _ _ LO) as L.
+  assert (B : (h * dv + dv <= H * dv)%nat) by (rewrite Nat.add_comm; exact (Nat.mul_le_mono_r (S h) H dv Hh)). pose proof (like_length _ _ _ _ LO) as L.
   apply (nth_like _ _ _ _ []); [rewrite firstn_length, skipn_length; lia|]. intros b Hb. rewrite nth_part by exact Hb. exact (like_nth _ _ _ _ (h * dv + b) [] LO ltac:(lia)).
 Qed.
 
@@ -281,7 +283,7 @@ Proof.
     + rewrite <- SoundZ.sum_mul. apply SoundZ.sum_ext. intros i _. unfold jacobian. rewrite Rmult_assoc, true_slope. ring.
     + unfold jacobian in *. rewrite (Z k Hk). ring.
   - exists (wK W), (fun h a b => wQ W h a b / ln 2), (wV W), (fun r j => W (AtOutput (r / dv) (r mod dv) j)). intros t j Ht Hj. rewrite layer_is by exact Hdv.
-    specialize (HW (t * m + j)%nat ltac:(nia)). unfold all_labels.out in HW.
+    specialize (HW (t * m + j)%nat (table_place _ _ _ _ Ht Hj)). unfold all_labels.out in HW.
     rewrite Nat.div_add_l, Nat.div_small, Nat.add_0_r in HW by lia. rewrite Nat.add_comm, Nat.mod_add, Nat.mod_small in HW by lia. exact HW.
 Qed.
 End Labelling.
