@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from attncert.constructions.numerals import fraction
-from attncert.verify.certificates.coq.theorems import names_a_theorem
+from attncert.verify.certificates.coq.theorems import in_coq
 from attncert.verify.claims import ids, words
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, of_head
@@ -178,7 +179,7 @@ def _of_saturation(heads: int) -> Sequence[str]:
 def _too_strong(proof: Proof) -> Iterator[str]:
     for claim in proof.trace:
         by_words = [level for word, level in _WORDS.items() if word in claim.arithmetic]
-        theorem = Level.KERNEL if names_a_theorem(claim.arithmetic) else Level.PROVED
+        theorem = Level.KERNEL if _names_theorems(claim.arithmetic) else Level.PROVED
         most = min([*by_words, theorem, _AT_MOST.get(claim.id, Level.KERNEL)])
         if claim.level.holds and most < claim.level:
             yield f"{claim.id} is {claim.level.value}, at most {most.value}"
@@ -186,6 +187,12 @@ def _too_strong(proof: Proof) -> Iterator[str]:
             k = min(_strength(claim.id, proof), proof.data.T)
             if not _of_all(claim, k, proof.data.T, proof.data.d):
                 yield f"{claim.id} is proved, at most sampled"
+
+
+def _names_theorems(text: str) -> bool:
+    """Whether this is the evidence of theorems of Coq, with their files and hashes."""
+    named = re.findall(r"theorem (\w+) of \S+/(\w+)\.v", text)
+    return bool(named) and text == in_coq(*(f"{module}.{name}" for name, module in named))
 
 
 def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
