@@ -40,8 +40,9 @@ def test_true_certificates_hold_and_the_schema_admits_them(name: str, tmp_path: 
     VALIDATOR.validate(certificate)
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_one_and_knows_a_digest() -> None:
     Draft202012Validator.check_schema(SCHEMA)
+    assert not VALIDATOR.is_valid(LAYER | {"digest": "0" * 63})
 
 
 MALFORMED = [
@@ -77,7 +78,6 @@ MALFORMED = [
 def test_the_schema_admits_no_malformed_ones(name: str, path: str, value: Any) -> None:
     certificate = changed(CASES[name](), path, value)
     assert not VALIDATOR.is_valid(certificate)
-    assert not VALIDATOR.is_valid(LAYER | {"digest": "0" * 63})
 
 
 def test_unreduced_numbers_and_any_white_space_are_fine(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_no_file_of_it_ends_well_without_a_verdict(file: Path, tmp_path: Path) -
     path = written(LAYER, tmp_path)
     for start in ([str(file)], ["-m", f"{CHECKER.name}.{file.stem}"]):
         done = subprocess.run(
-            [sys.executable, "-B", *start, path],
+            [sys.executable, "-B", "-S", *start, path],
             capture_output=True, text=True, check=False, cwd=CHECKER.parent,
         )  # fmt: skip
         line = "holds: " if file.stem == "__main__" else "unusable: "

@@ -115,12 +115,13 @@ def test_derivatives_are_limits_of_differences(kind: str, shared: bool) -> None:
         return engine.run(some, tokens, queries, FLOATS, times).outputs
 
     done = engine.run(blocks, tokens, queries, FLOATS, times)
-    for j in range(2):
-        table = engine.derivatives(done, np.eye(2)[[j] * b])
-        assert table.shape == (b, len(flat(blocks)))
-        for k in range(table.shape[1]):
-            high, low = (outputs(moved(blocks, k, step))[:, j] for step in (STEP, -STEP))
-            assert table[:, k] == pytest.approx((high - low) / (2 * STEP), rel=1e-4, abs=1e-7)
+    tables = [engine.derivatives(done, np.eye(2)[[j] * b]) for j in range(2)]
+    assert all(table.shape == (b, len(flat(blocks))) for table in tables)
+    for k in range(len(flat(blocks))):
+        high, low = (outputs(moved(blocks, k, step)) for step in (STEP, -STEP))
+        for j, table in enumerate(tables):
+            slopes = (high[:, j] - low[:, j]) / (2 * STEP)
+            assert table[:, k] == pytest.approx(slopes, rel=1e-4, abs=1e-7)
 
 
 @pytest.mark.parametrize("sizes", [(1, 2, 3, 1, 2), (2, 1, 3, 2, 1), (3, 2, 2, 1, 2)])

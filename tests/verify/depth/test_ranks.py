@@ -183,9 +183,9 @@ def test_real_networks_with_relu_blocks_have_that_rank(sizes: tuple[int, int, in
     """The ranks are computed at other weights."""
     layers, heads, d, units = sizes
     data, shape = random(T=150, n=3, d=d, seed=5), Architecture(layers, heads, 1, 1, units)
-    found = [relu_oracle.rank(data, layers, heads, units, seed) for seed in range(3)]
     exact = deep_rank(data, draw_network(data, shape)).rank
-    assert max(found) == exact == DeepSpans.of(data).bound(shape) < 150
+    assert exact == DeepSpans.of(data).bound(shape) < 150
+    assert any(relu_oracle.rank(data, layers, heads, units, seed) == exact for seed in range(3))
 
 
 @given(

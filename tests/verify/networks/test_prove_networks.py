@@ -73,13 +73,13 @@ def test_degenerate_data_are_memorized(name: str, kind: str) -> None:
 @pytest.mark.parametrize("name", STEPS)
 def test_digits(name: str, tmp_path: Path) -> None:
     """The result is proved, and the checker in the folder accepts the certificate."""
-    proof = proved(load("digits"), name, examples=40)
+    proof = proved(load("digits"), name, examples=20)
     assert proof.standing is Level.PROVED
     write_report(proof, tmp_path / "o")
     assert check(tmp_path / "o" / "certificate.json").status == "holds"
     line = [sys.executable, "-I", "checker", "certificate.json"]
     folder = subprocess.run(line, cwd=tmp_path / "o", capture_output=True, text=True, check=False)
-    assert folder.returncode == 0 and "of all 40 examples, exactly" in folder.stdout
+    assert folder.returncode == 0 and "of all 20 examples, exactly" in folder.stdout
     spoilt = json.loads((tmp_path / "o" / "certificate.json").read_text())
     spoilt["network"][-1]["bias"][0] += "1"
     (tmp_path / "spoilt.json").write_text(json.dumps(spoilt))

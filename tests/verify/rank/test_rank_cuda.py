@@ -67,7 +67,7 @@ def compiled(compiler: ctypes.CDLL, architecture: int, options: tuple[str, ...])
     return log.value.decode()
 
 
-CUTS = [(80, 208), (90, 1024), (100, 1024)]
+CUTS = [(80, 208), (100, 1024)]
 REST = [(a, width) for width in (208, 1024, 1280, 5000) for a in (80, 90, 100)]
 
 
