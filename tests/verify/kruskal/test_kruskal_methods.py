@@ -148,7 +148,46 @@ def test_the_coherence_bound_is_true(vectors: Vectors) -> None:
     assert (bound is None) == (not np.all(np.any(vectors.array != 0, axis=1)))
     if bound is not None:
         assert is_sound(bound, vectors, true)
-        assert bound.level is Level.ENCLOSED
+        short = all(x % 1 == 0 and abs(x) <= 200 for x in vectors.array.ravel().tolist())
+        assert not short or bound.level is Level.PROVED
+
+
+def test_an_equiangular_frame_is_proved_exactly() -> None:
+    """Sixteen vectors of signs in six dimensions, any two at an angle whose cosine is 1/3, so that
+    three entries sum to one exactly: with a rounded Gram matrix this could go either way."""
+    points = np.array(list(itertools.product([0, 1], repeat=4)))
+    curve = [(x[0] * x[1] + x[2] * x[3]) % 2 == 1 for x in points]
+    vectors = Vectors.of(np.where(points @ points[curve].T % 2, -1, 1))
+    gram = vectors.array @ vectors.array.T
+    assert set(np.abs(gram[~np.eye(16, dtype=bool)])) == {2} and set(gram.diagonal()) == {6}
+    bound = coherence_bound(vectors)
+    assert bound is not None and (bound.value, bound.level) == (3, Level.PROVED)
+
+
+@quick
+@given(st.lists(st.sampled_from([1, 2, 3]), min_size=16, max_size=16), st.sets(st.integers(0, 15)))
+def test_two_orthogonal_sets(scales: list[int], left_out: set[int]) -> None:
+    """Unit vectors and a Hadamard matrix of order 8, of any lengths; some are left out."""
+    signs = np.array([[1, 1], [1, -1]])
+    rows = np.vstack([np.eye(8, dtype=int), np.kron(np.kron(signs, signs), signs)])
+    rows = np.delete(rows * np.array(scales)[:, None], sorted(left_out)[:9], axis=0)
+    bound = coherence_bound(Vectors.of(rows))
+    assert bound is not None and bound.level is Level.PROVED
+    assert is_sound(bound, Vectors.of(rows), truth(Vectors.of(rows)))
+
+
+@pytest.mark.parametrize(("order", "rank"), [(4, 3), (16, 7)])
+def test_the_bound_for_two_bases_is_attained(order: int, rank: int) -> None:
+    signs = np.array([[1]])
+    while len(signs) < order:
+        signs = np.kron(signs, [[1, 1], [1, -1]])
+    vectors = Vectors.of(np.vstack([np.eye(order, dtype=int), signs]))
+    bound = coherence_bound(vectors)
+    half = math.isqrt(order)
+    flat = [*range(half), *range(order, 2 * order, half)]
+    assert bound is not None and bound.value == rank == 2 * half - 1
+    relation = vectors.relation(flat)
+    assert relation is not None and relation.indices == tuple(flat)
 
 
 # --- circuits and supports -----------------------------------------------------------------------
