@@ -48,7 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads with their widths, if a sentence may be false for wider heads. heads: None: any number.
+    """Heads and widths, if a sentence may be false for wider heads. heads: None for any number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
@@ -58,8 +58,8 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
 
 
 def widened(labels: int, values: int | None) -> str:
-    """The width of values that labels of this width need, for a sentence about keys and queries; ""
-    unless the values of the layer are narrower. values: None if the width is not known.
+    """Text that states the width of values that labels of this width need; "" unless the values of
+    the layer are narrower. values: the width of the layer's values, or None if it is not known.
 
     >>> widened(3, 1), widened(3, 3)
     (' with values of width 3', '')

@@ -104,7 +104,7 @@ class DepthCapacity(CapacityAnswer):
     @property
     def fewest_layers(self) -> tuple[int | None, int | None]:
         """A lower bound on the layers with these heads that all labels need, and a number that
-        suffices for an open set of labellings; None: more than were tried."""
+        suffices for an open set of labellings; None if more are needed than were tried."""
         need = (x.layers for x in self.depths if x.bound >= self.labels)
         enough = (x.layers for x in self.depths if x.rank >= self.labels)
         return next(need, None), next(enough, None)
@@ -286,7 +286,7 @@ class _Search:
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int | None:
-        """A lower bound on the heads per layer that memorize all labels; None: no number does."""
+        """A lower bound on the heads per layer that memorize all labels; None if no number does."""
         return self.spans.fewest(
             self.question.layers,
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),

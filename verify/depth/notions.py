@@ -61,7 +61,7 @@ class CapacityAnswer(Answer):
         return tuple(self.certificates.values())
 
     def contradicted(self, reason: str) -> Self:
-        """The answer without its table, whose rows say what the certificates say."""
+        """The answer without its table, which repeats what the certificates state."""
         return replace(super().contradicted(reason), notions=(), certificates={})
 
 
@@ -73,9 +73,9 @@ def dimension(
     labels: int,
     source: str,
 ) -> Claim:
-    """The conclusion: the largest rank of the Jacobian, if it is known from both sides.
+    """The claim about the largest rank of the Jacobian, undecided if the two bounds differ.
 
-    who: the heads in words. ends: the certified rank, and the bound that no weights exceed."""
+    who: the heads, as text. ends: the certified rank, and the bound that no weights exceed."""
     least, most = ends
     outputs = f"The outputs on these examples, over all weights of {who},"
     reached = "almost no labelling is output by any weights"

@@ -32,7 +32,8 @@ class BallArray:
 
     @classmethod
     def of(cls, entries: Iterable[arb], shape: tuple[int, ...]) -> BallArray:
-        """Convert Arb balls: midpoints are rounded to float64, and radii are enlarged to match."""
+        """Convert Arb balls; midpoints are rounded to float64, and radii are enlarged
+        accordingly."""
         mids, rads = [], []
         for x in entries:
             mid = float(x.mid())

@@ -267,8 +267,8 @@ def tries(heads: int) -> int:
 
 
 def _starts(law: Law | DeepLaw, question: Fit, value_width: int) -> Iterator[tuple[int, int]]:
-    """Pairs (heads, seed), from the fewest heads that the law allows to one and a half times
-    these."""
+    """Pairs (heads, seed), from the fewest heads that the law allows to one and a half times as
+    many."""
     if question.heads is not None:
         counts: list[int] = [question.heads]
     else:

@@ -13,7 +13,7 @@ CORES = 2
 
 
 class Budget:
-    """A budget of work. work: in nominal seconds."""
+    """A budget of work. work: the nominal seconds."""
 
     def __init__(self, work: float = math.inf) -> None:
         self.work, self.charged = work, 0.0

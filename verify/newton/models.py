@@ -1,7 +1,7 @@
-"""Several layers of attention as a network with its weights in one vector, numbered as in
-certificates, and their Jacobian in floating point, which chooses the unknowns.
+"""Several layers of attention as a network, and its Jacobian in floating point.
 
-The enclosures of `network_enclosure.py` share no evaluation with it.
+The weights form one vector, numbered as in certificates. The Jacobian serves to choose unknowns;
+the enclosures of `network_enclosure.py` do not use it.
 """
 
 from __future__ import annotations

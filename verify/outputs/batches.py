@@ -22,7 +22,8 @@ AT_ONCE = 2**18  # the most numbers in the tokens of one evaluation
 
 
 class Balls(NamedTuple):
-    """Numbers within a radius of a centre, entry by entry; the first dimension is of the boxes."""
+    """Numbers within a radius of a centre, entry by entry; the first dimension indexes the
+    boxes."""
 
     centre: FloatArray
     radius: FloatArray

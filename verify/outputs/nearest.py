@@ -54,7 +54,8 @@ class Margins:
 
 
 def margins(data: Dataset, outputs: fmpq_mat | arb_mat, bound: Fraction | None = None) -> Margins:
-    """The margins of all examples, for outputs T×m. bound: the required margin; None: any above 0.
+    """The margins of all examples, for outputs T×m. bound: the required margin; None if any
+    positive margin is enough.
 
     Arithmetic: exact if the outputs are exact, else balls at the working precision. Raises
     InputError if all labels are equal. Source: ours, above.

@@ -336,8 +336,8 @@ def _bounds(x: Floats) -> tuple[FloatArray, FloatArray]:
 
 
 def _increasing(function: Callable[[FloatArray], FloatArray], x: Floats, units: float) -> Floats:
-    """An increasing function, enclosed by its values at the bounds, with a relative error `units`
-    U."""
+    """An increasing function, enclosed by its values at the bounds; they have a relative error of
+    at most `units` U."""
     low, high = map(function, _bounds(x))
     error = (units + 1) * U * np.maximum(np.abs(low), np.abs(high))
     return Floats((low + high) / 2, _outward((high - low) / 2 + error))

@@ -108,7 +108,7 @@ def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
 
 def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
     """Why the answer is a rank and no readout is computed; "" if a readout is computed. bits: the
-    length of its numbers."""
+    length of the readout's numbers."""
     data, work = run.data, bits * bits * run.data.T
     if run.question.claim == "full-rank":
         return "as asked"

@@ -67,7 +67,7 @@ class Rounded(Origin):
 
     def _claim(self, data: Dataset) -> Claim:
         """The claim that every number of `data` is the nearest multiple of the grid, the even one
-        in a tie, and that labels are unchanged: the checker judges it."""
+        in a tie, and that labels are unchanged. The checker judges this claim."""
         names = ("examples", "context", "width", "labels")
         dims = dict(zip(names, (data.T, data.longest, data.d, data.m), strict=True))
         cert = {"dims": dims, "tokens": data.token_counts, "network": None}

@@ -62,7 +62,7 @@ def whole(low: int, high: int, most: str = "") -> Rule:
 
 
 def number(must: str, low: float, high: float, *, above: bool = False) -> Rule:
-    """A finite number from low (above: excluded) to high."""
+    """A number between low and high; `above` excludes low."""
 
     def fits(entry: Any) -> bool:
         real = isinstance(entry, int | float) and not isinstance(entry, bool)

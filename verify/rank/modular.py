@@ -34,7 +34,7 @@ from attncert.verify.sharding.threads import available_threads
 
 _ROW_BLOCK = 4096  # the number of vectors projected at a time
 _LANES = 16  # projections have a multiple of 16 columns, so that failures are rarer at no cost
-_FLOAT32_FROM = 10**9  # multiplications, a second; compiling the loops for float32 takes four
+_FLOAT32_FROM = 10**9  # multiplications: one second; compiling for float32 takes four
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
 
 

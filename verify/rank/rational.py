@@ -68,8 +68,7 @@ class Relation:
 
 
 def rank(table: Any) -> ModularRank:
-    """The rank of a matrix over Q, proved from both sides: that modulo a prime that does not
-    mislead.
+    """The rank of a matrix over Q, proved from both sides by its rank modulo a suitable prime.
 
     table: (m, n), see `residues.as_table`; a float is the dyadic rational it stores.
 

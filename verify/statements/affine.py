@@ -2,7 +2,7 @@
 
 The steps of the proof check each head of the layer that was built.
 
-The width-one proof shares the steps that involve neither repeated rows nor ranks.
+The steps that involve neither repeated rows nor ranks are also steps of the width-one proof.
 """
 
 from __future__ import annotations

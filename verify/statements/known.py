@@ -30,7 +30,7 @@ class Known(Hypothesis):
 
 
 def _a1(task: Task) -> Iterator[Claim]:
-    """A1 for any n queries, as in the theorem; if r < n, also for any r queries, which suffices."""
+    """A1 for any n queries, as in the theorem, and, if r < n, for any r queries, which suffices."""
     data, seed = task.data, task.request.seed
     every = partial(hypotheses.kruskal_at_least, data, seed=seed, progress=task.progress)
     yield timed(partial(every, data.n, ids.A1))
@@ -49,7 +49,7 @@ def _partition(task: Task, built: BuiltLayer) -> Iterator[Claim]:
 
 
 def capacity(task: Task, heads: int) -> Iterator[Claim]:
-    """T is at most the number of examples that the theorem places, if that is known."""
+    """The claim that T is at most the number of examples that the theorem places, if known."""
     if task.theorem.r is not None:
         about = task.theorem.capacity, task.construction.source
         yield hypotheses.capacity(task.data.T, heads, task.r, *about)

@@ -120,7 +120,7 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
 
 
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:
-    """The number of bases that miss a circuit of `size` with probability 10^-9; None: too many."""
+    """How many bases miss a circuit of `size` with probability 10^-9; None if too many."""
     met = min(meeting_probability(size, N, r, depth), 0.9)
     return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
 

@@ -1,18 +1,18 @@
-"""The Kruskal rank of the edges of a graph is its girth less one.
+"""The Kruskal rank of the edges of a graph is its girth minus one.
 
 Let every vector have at most two nonzero entries. Take the coordinates as nodes, with one more, the
-*ground*: a vector with entries a at u and b at w is an edge between u and w, and one with a single
-entry at u an edge between u and the ground. Suppose that numbers x_u, none of them zero, satisfy
+*ground*: a vector with entries a at u and b at w is an edge between u and w, and a vector with a
+single entry at u is an edge between u and the ground. Suppose that nonzero numbers x_u satisfy
 a x_u + b x_w = 0 for every vector with two entries. Scaling coordinate u by x_u changes no
 dependence and turns the vectors into multiples of e_u - e_w and e_u. With the ground as a
 further coordinate (the negative sum of the others, so again no dependence changes) they are
-multiples of the columns of the oriented incidence matrix of this graph. A set of these is dependent
-exactly if its edges contain a cycle (Oxley, Matroid Theory, 2nd ed. 2011, section 5.1). So the
-smallest dependent sets are the shortest cycles. A zero vector is a cycle of length one.
+multiples of the columns of the oriented incidence matrix of this graph. A set of these columns is
+dependent if and only if its edges contain a cycle (Oxley, Matroid Theory, 2nd ed. 2011, section
+5.1). Hence the smallest dependent sets are the shortest cycles. A zero vector is a cycle of length
+one.
 
-Numbers x_u are sought component by component along a spanning tree, which leaves no choice but a
-factor, and are compared on the other edges, in Fractions. Breadth-first search finds a shortest
-cycle through each edge.
+In each component, a spanning tree determines the numbers x_u up to a factor; the other edges test
+them, in Fractions. Breadth-first search finds a shortest cycle through each edge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.vectors import Vectors
 
 Graph = list[list[tuple[int, int]]]
-"""For each node, its edges: the other node and the number of the vector."""
+"""For each node, its edges as pairs: the other node, and the index of the vector."""
 
 
 def nominal_seconds(N: int, d: int) -> float:
@@ -39,8 +39,8 @@ def two_entries(vectors: Vectors) -> bool:
 
 
 def graph_bounds(vectors: Vectors) -> Iterator[RankBound]:
-    """Both ends of the Kruskal rank if the vectors, with two entries at most, are the edges of a
-    graph; else nothing. Exact.
+    """Both bounds on the Kruskal rank if the vectors, each with at most two nonzero entries, are
+    the edges of a graph; otherwise none. Arithmetic: exact.
 
     >>> triangle = Vectors.of([[1, -2, 0], [0, 3, 3], [5, 0, 10], [1, 0, 0]])
     >>> [(bound.end, bound.value) for bound in graph_bounds(triangle)]
@@ -77,7 +77,7 @@ def _graph(vectors: Vectors) -> Graph | None:
 
 
 def _scaled(graph: Graph, ratios: dict[int, tuple[int, Fraction]]) -> bool:
-    """Whether numbers x_u exist; the ground joins nothing here."""
+    """Whether numbers x_u exist; edges to the ground impose no condition."""
     x: dict[int, Fraction] = {}
     for root in range(len(graph) - 1):
         queue = [] if root in x else [root]
@@ -97,8 +97,8 @@ def _scaled(graph: Graph, ratios: dict[int, tuple[int, Fraction]]) -> bool:
 
 
 def _shortest_cycle(graph: Graph) -> list[int]:
-    """The edges of a shortest cycle, empty if there is none: for every edge, the shortest way back
-    along others."""
+    """The edges of a shortest cycle, empty if there is none. For every edge, the shortest way back
+    along other edges is searched."""
     shortest: list[int] = []
     for u, edges in enumerate(graph):
         for w, i in edges:

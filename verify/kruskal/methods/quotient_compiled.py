@@ -157,7 +157,7 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
     latest = np.zeros(np.int64(p) + 2, np.int64)  # (tag of the plane, last vector with this key)
     work = np.empty((k, wide.shape[1]))
     nothing = np.int32(np.int64(p) + 1)
-    tag, count, alarms, depth = 0, np.int64(0), 0, 0  # a literal would have `note` compiled twice
+    tag, count, alarms, depth = 0, np.int64(0), 0, 0  # with literals, `note` is compiled twice
     cursor[0] = start
     while True:
         if depth < levels:

@@ -33,9 +33,9 @@ _SHOWN = 60  # the most rows of a minor in a witness
 
 
 def largest_rank(data: Dataset, heads: int) -> tuple[int, dict[str, Any]]:
-    """A bound on rank Z for all weights of these heads, of any width, and data that show it.
+    """A bound on rank Z for all weights of these heads, of any width, and data that prove it.
 
-    If contexts are equal up to the order of their rows and have rank n, some weights reach it
+    If contexts are equal up to the order of their rows and have rank n, some weights attain it
     (docs/tightness.md, section 4).
 
     >>> from attncert.constructions.data.generators import signed_pairs

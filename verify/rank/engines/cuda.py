@@ -63,7 +63,7 @@ class CudaKernels:
         self._self_test()
 
     def panel(self, stack: Any, base: int, stop: int, start: int, p: int) -> tuple[Any, Any]:
-        """Eliminate rows base:stop among themselves in columns start:. They are balanced
+        """Eliminate rows base:stop among themselves in the columns from `start`. They are balanced
         afterwards. The first nonzero entry of each row in turn is scaled to 1, and its column is
         cleared in the other rows. Returns the pivot columns counted from `start`, (S, rows) int64,
         and whether each row has one, (S, rows); a row without a pivot becomes zero.

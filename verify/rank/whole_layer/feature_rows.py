@@ -101,7 +101,7 @@ class FeatureRows:
         return xp.reshape(xp.permute_dims(mixed, (0, 2, 1)), (b, self.columns))
 
     def softmax(self, start: int, stop: int) -> Any:
-        """The softmax weights modulo p, (b, H, n), balanced float64. Raises errors as `rows`."""
+        """Softmax weights modulo p, (b, H, n), balanced float64. Raises the errors of `rows`."""
         xp, p = self._xp, self.p
         weights = self._powers(self._logits(start, stop))
         if self.data.times is not None:

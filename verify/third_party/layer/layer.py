@@ -48,8 +48,8 @@ _NO_OUTPUTS = "a certificate is about outputs and labels"
 class LayerAnswer(Answer):
     """data: its contexts are the rows that each query sees. attention: the weights on the data,
     with their conventions. masked: whether the question or the caller gives a mask. limit: the
-    requirement for the outputs. audit: rank, saturation and heads. Both are None if the layer does
-    not reproduce recorded outputs."""
+    requirement for the outputs. audit: rank, saturation and heads. `limit` and `audit` are None if
+    the layer does not reproduce recorded outputs."""
 
     question: LayerQuestion
     data: Dataset
