@@ -10,11 +10,11 @@ import math
 import random
 import re
 from fractions import Fraction
-from operator import mul
 from typing import Any
 
+from support.given_oracle import PRIME, Head, jacobian, outputs, softmax
 from support.oracles import rank_mod
-from support.small_certificates import PRIME, features_of, logits_of
+from support.small_certificates import features_of, logits_of
 from sympy import isprime
 
 DIMS = ["examples", "context", "width", "labels", "heads", "head_width", "value_width"]
@@ -254,58 +254,25 @@ def serves_every_labelling(certificate: Any) -> bool:
     layer = layer_of(certificate)
     heads, stack = layer["heads"], layer["output"]
     values = numbers([head["value"] for head in heads], H, d, d_v)
-    output, rows = numbers(stack, H * d_v, m), []
-    for context, e in zip(contexts, queries, strict=True):
-        total, parts = [0] * m, []
-        for h, (key, weight) in enumerate(weights):
-            logits = logits_of(context, e, key, weight)
-            demand(all(x.denominator == 1 for x in logits))
-            own = (context, [e], key, weight, values[h], output[h * d_v :][:d_v])
-            try:
-                sums, block = derivatives([int(x) for x in logits], *map(residues, own))
-            except ValueError:
-                raise OutOfReach from None
-            total = [x + y for x, y in zip(total, sums, strict=True)]
-            parts.append(block)
-        if any(x % PRIME for x in total):
-            return False
-        rows += [[x for block in parts for x in block[j]] for j in range(m)]
-    return rank_mod(rows, PRIME) == T * m
+    output = numbers(stack, H * d_v, m)
+    inputs = list(zip(contexts, queries, strict=True))
+    table = [[logits_of(E, e, *pair) for pair in weights] for E, e in inputs]
+    demand(all(x.denominator == 1 for row in table for logits in row for x in logits))
+    try:
+        shares = [[softmax([int(x) for x in logits]) for logits in row] for row in table]
+        examples = [(residues(E), *residues([e])) for E, e in inputs]
+        own = [
+            Head(*map(residues, (*pair, values[h], output[h * d_v :][:d_v])))
+            for h, pair in enumerate(weights)
+        ]
+    except (ValueError, ZeroDivisionError):
+        raise OutOfReach from None
+    zero = not any(map(any, outputs(examples, own, shares)))
+    return zero and rank_mod(jacobian(examples, own, shares), PRIME) == T * m
 
 
 def residues(matrix: Any) -> list[list[int]]:
     return [[modulo(x, PRIME) for x in row] for row in matrix]
-
-
-def derivatives(
-    logits: list[int],
-    E: Any,
-    e: Any,
-    K: Any,
-    Q: Any,
-    V: Any,
-    O: Any,  # noqa: E741
-) -> tuple[list[int], list[list[int]]]:
-    """The outputs of one head for one example modulo PRIME, and for each label the derivatives."""
-    p, powers = PRIME, [pow(2, k % (PRIME - 1), PRIME) for k in logits]
-    shares = [[x * pow(sum(powers), -1, p) % p for x in powers]]
-    z, mixed, asked = times(shares, E), times(V, O), times(e, Q)[0]
-    scores, rows = times(E, mixed), []
-    for j, column in enumerate(zip(*scores, strict=True)):
-        mean = sum(w * x for w, x in zip(shares[0], column, strict=True))
-        slopes = [[w * (x - mean) % p for w, x in zip(shares[0], column, strict=True)]]
-        gamma = times(slopes, E)
-        row = [x * y for x in gamma[0] for y in asked]
-        row += [x * y for x in e[0] for y in times(gamma, K)[0]]
-        row += [x * line[j] for x in z[0] for line in O]
-        row += [x * (i == j) for x in times(z, V)[0] for i in range(len(O[0]))]
-        rows.append([x % p for x in row])
-    return times(z, mixed)[0], rows
-
-
-def times(A: Any, B: Any) -> list[list[int]]:
-    columns = list(zip(*B, strict=True))
-    return [[sum(map(mul, row, column)) % PRIME for column in columns] for row in A]
 
 
 def has_full_rank(certificate: Any) -> bool:

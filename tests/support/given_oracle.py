@@ -30,6 +30,7 @@ PRIME = 4611686018427377339
 Vector = Sequence[int]
 Matrix = Sequence[Vector]
 Example = tuple[Matrix, Vector]
+Shares = Sequence[Sequence[Vector]]  # of examples, heads and tokens
 
 
 @dataclass(frozen=True)
@@ -76,22 +77,30 @@ def softmax(logits: Vector) -> list[int]:
     return [x * inverse % PRIME for x in powers]
 
 
+def shares_of(examples: Sequence[Example], heads: Sequence[Head]) -> Shares:
+    """σ(EKQᵀe) of each example and head, mod PRIME."""
+    return [
+        [softmax(apply(E, apply(h.keys, apply(columns(h.queries), e)))) for h in heads]
+        for E, e in examples
+    ]
+
+
 def feature(example: Example, head: Head) -> list[int]:
     """z = Eᵀσ(EKQᵀe), mod PRIME."""
-    context, query = example
-    key = apply(head.keys, apply(columns(head.queries), query))
-    return [x % PRIME for x in apply(columns(context), softmax(apply(context, key)))]
+    return [x % PRIME for x in apply(columns(example[0]), shares_of([example], [head])[0][0])]
 
 
-def outputs(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int]]:
-    """T × m, mod PRIME."""
+def outputs(
+    examples: Sequence[Example], heads: Sequence[Head], shares: Shares | None = None
+) -> list[list[int]]:
+    """T × m, mod PRIME. `shares`: the softmax weights, if heads are residues of fractions."""
     m = len(heads[0].outputs[0])
     table = []
-    for example in examples:
+    for (context, _), row in zip(examples, shares or shares_of(examples, heads), strict=True):
         total = [0] * m
-        for head in heads:
+        for head, p in zip(heads, row, strict=True):
             mixed = columns(product(head.values, head.outputs))
-            for j, x in enumerate(apply(mixed, feature(example, head))):
+            for j, x in enumerate(apply(mixed, apply(columns(context), p))):
                 total[j] = (total[j] + x) % PRIME
         table.append(total)
     return table
@@ -102,18 +111,20 @@ def feature_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
     return rank_mod([list(chain(*(feature(x, head) for head in heads))) for x in examples])
 
 
-def jacobian(examples: Sequence[Example], heads: Sequence[Head]) -> list[list[int]]:
+def jacobian(
+    examples: Sequence[Example], heads: Sequence[Head], shares: Shares | None = None
+) -> list[list[int]]:
     """Tm rows (m per example); a column per weight: keys, queries, values, outputs, head by head.
 
     With p the softmax weights, z = Eᵀp and C = Eᵀ(diag p - ppᵀ)E, the derivative of (VO)ᵀz in the
     direction Δ of M = KQᵀ is (VO)ᵀCΔe.
     """
     table: list[list[int]] = []
-    for context, query in examples:
+    given = shares or shares_of(examples, heads)
+    for (context, query), own in zip(examples, given, strict=True):
         rows: list[list[int]] = [[] for _ in heads[0].outputs[0]]
-        for head in heads:
+        for head, p in zip(heads, own, strict=True):
             narrow = apply(columns(head.queries), query)
-            p = softmax(apply(context, apply(head.keys, narrow)))
             z = [x % PRIME for x in apply(columns(context), p)]
             hidden = apply(columns(head.values), z)
             mixed = product(head.values, head.outputs)
