@@ -10,9 +10,9 @@ of their K and Q, and through their W_h on the directions that are read after th
                                   s for the data, plus the rows of O_h in earlier layers;
     r_l = min(d, R_l)             the directions that read layer l < L; r_L = m. R_L = 0, and
                                   R_(l-1) = R_l + H(2w + min(v, r_l));
-    a_1, q_1, t_1                 the spans of differences of tokens of one context, of the rows
-                                  that attend (queries alone if L = 1), of the tokens; s_l for all
-                                  three from l = 2 on.
+    a_1, q_1, t_1                 the dimensions spanned by differences of tokens of one context, by
+                                  the rows that attend (queries alone if L = 1), and by the
+                                  tokens; for l ≥ 2 all three are s_l.
 
 **Theorem (upper bound).** For all weights rank J ≤ N_L, with ρ_l = min(w, a_l, q_l), v_l = min(v,
 t_l, r_l) and
@@ -86,7 +86,7 @@ from attncert.verify.claims.words import counted, sized
 @dataclass(frozen=True)
 class Architecture:
     """L layers of H heads of widths d_h and d_v. feed_forward: the number W of ReLU units after
-    each layer except the last; 0: no such blocks."""
+    each layer except the last; 0 if there are no such blocks."""
 
     layers: int
     heads: int

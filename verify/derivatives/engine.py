@@ -155,7 +155,7 @@ def run(
     blocks: Sequence[Block], tokens: Array, queries: Array, on: Arithmetic, times: Any = None
 ) -> Run:
     """Evaluate the blocks on tokens (b or 1, n, k) and queries (b, l). times (b or 1, 1, 1, n): how
-    often each token occurs in its context, 0 for padding; None: once. If a block is causal, every
+    often each token occurs in its context, 0 for padding; None if once. If a block is causal, every
     number is 0 or 1, and padding comes last, so that no token attends to it."""
     query, saved, before = queries[:, None], [], []
     for block in blocks:

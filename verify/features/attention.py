@@ -76,7 +76,7 @@ class Attention:
 
     @property
     def _square(self) -> int:
-        """The number by whose square root the logits are divided."""
+        """The logits are divided by the square root of this number."""
         wide = self.data.d - self.biased
         return {"none": 1, "sqrt-d": self.layer.head_width, "sqrt-model": wide}[self.scale]
 

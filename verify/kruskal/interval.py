@@ -129,8 +129,8 @@ class _Search:
 
     def next_size(self, lower: int, upper: int) -> int | None:
         """The size whose sets are searched next: the k of the question if the budget allows it,
-        else the smallest open size. Six replaces five if the budget allows it, since `middle`
-        decides six at a similar cost and assumes nothing about smaller sets."""
+        else the smallest open size. Size 6 is searched before 5 if the budget allows it, since
+        `middle` decides 6 at a similar cost and assumes nothing about smaller sets."""
         sizes = [lower + 1]
         if lower == 4 and upper > 5 and middle.worth_trying(6, self.vectors.N, self.vectors.d):
             sizes.insert(0, 6)

@@ -105,7 +105,7 @@ def judged_errors(
     network: Network, data: Dataset, limit: Limit, exact: fmpq_mat | None = None
 ) -> tuple[Claim, Claim]:
     """The claims about the size of the error and about the limit, with the examples that exceed it
-    ("beyond") or may exceed it ("open"). exact: the outputs; None: they are enclosed in balls.
+    ("beyond") or may exceed it ("open"). exact: the outputs; None if they are enclosed in balls.
     Raises InputError if shapes do not agree."""
     judged = statement_of(limit, data)
     if exact is not None:
@@ -150,7 +150,7 @@ def _exactly(judged: Claim, data: Dataset, outputs: fmpq_mat, limit: Limit) -> t
 def judged_in_balls(
     judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], limit: Limit
 ) -> tuple[Claim, Claim]:
-    """As `judged_errors`, in balls. outputs: computes them at the working precision."""
+    """As `judged_errors`, but in balls. outputs: computes the outputs at the working precision."""
     error = enclosed_error(data, outputs, max_bits=_ZERO_BITS)
     error = replace(error, id=ids.LAYER_ERROR, source=SOURCE)
     if limit.bound is None:

@@ -96,7 +96,7 @@ def _compare(
 
 
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:
-    """k_i - min k as a table [t][i]; or example, row and value of the first that is not whole."""
+    """The table [t][i] of k_i - min k, or example, row and value of the first non-integer."""
     (key, key_unit), (query, query_unit) = head.key.numer_denom(), head.query.numer_denom()
     unit = key_unit * query_unit * data.contexts.denominator * data.queries.denominator
     queries = data.queries.integer_matrix() * query  # T×d_h

@@ -30,7 +30,7 @@ at most 2^52.
    not rescaled during the sum (flash attention).
 2. Divisions, roots and exponentials have a relative error of at most 8u, plus η. SiLU, GELU and
    soft caps of x have an error of at most 16u|x|, plus η. Cosine and sine of an angle a have an
-   error of at most 16u(1 + |a|), since the angle is computed, too.
+   error of at most 16u(1 + |a|), because the angle is rounded as well.
 
 **Rounding in this module.** Centres are computed in float64. By the same bounds with U = 2^-53 for
 u, a centre is off by at most (k+2)U Σ |a_i b_i|, plus underflows below 2^-1000. Radii are sums of

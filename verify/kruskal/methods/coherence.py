@@ -35,7 +35,7 @@ from attncert.verify.kruskal.vectors import Vectors
 
 _BLOCK = 512  # rows of the Gram matrix computed at a time
 _UNIT = 2.0**-53
-_LENGTH, _SHORT = 2.0**25, 2**9  # of scaled integer vectors, and at most of given ones
+_LENGTH, _SHORT = 2.0**25, 2**9  # the largest lengths of scaled and of given integer vectors
 _PAIRED = 4096  # the most vectors that are searched for two orthogonal sets
 
 
@@ -112,7 +112,7 @@ def nominal_seconds(N: int, d: int) -> float:
 
 
 def _short_integers(array: AnyArray) -> FloatArray | None:
-    """The vectors, if their entries are integers and their lengths at most _SHORT, none 0."""
+    """The vectors if all are nonzero, with integer entries and a length of at most _SHORT."""
     if (abs(array) > _SHORT).any() or (array % 1 != 0).any():
         return None
     table = array.astype(np.float64)

@@ -1,10 +1,10 @@
 """Decides whether every set of k vectors is independent, by a search of all sets in O(N^(k-1)).
 
-**Quotient and hash.** Vectors a < b < ... < y, z are dependent exactly if y and z are parallel
+**Quotient and hash.** Vectors a < b < ... < y, z are dependent if and only if y and z are parallel
 modulo the span of the first k - 2 vectors a, b, .... In coordinates: clear a pivot coordinate of a
-in all later vectors and drop this coordinate, do the same with b, and so on. Of k coordinates, two
-remain, a plane, in which equal directions y/x are found by hashing. So C(N, k-2) planes with C(N,
-k-1)/C(N, k-2) points on average decide C(N, k) sets.
+in all later vectors and drop this coordinate, do the same with b, and so on. Two of the k
+coordinates remain; in this plane, equal directions y/x are found by hashing. So C(N, k-2) planes
+with C(N, k-1)/C(N, k-2) points on average decide C(N, k) sets.
 
 **Modulo p, in k coordinates.** Sets that are dependent over Q are also dependent modulo p, and
 remain so in fewer coordinates (after a random projection of the table). Hence "no dependent k-set

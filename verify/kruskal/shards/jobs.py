@@ -35,7 +35,7 @@ _QUICK = 1.0  # seconds on one core; shorter searches are not logged
 @dataclass(frozen=True)
 class Job(Generic[_Work]):
     """A job: work on some vectors, and its shards. finished: the records in a log, by shard. keep:
-    stores a further record. threads: the number of threads; None: all cores."""
+    stores a further record. threads: the number of threads; None for all cores."""
 
     work: _Work
     vectors: Vectors

@@ -106,8 +106,8 @@ def label_all(
 
 @dataclass
 class _Search:
-    """The search. heads: the number of heads; None: try numbers from the fewest that may suffice up
-    to the number of examples."""
+    """The search. heads: the number of heads; if None, it tries numbers from the fewest that may
+    suffice up to the number of examples."""
 
     data: Dataset
     heads: int | None

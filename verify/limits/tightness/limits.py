@@ -53,7 +53,7 @@ def largest_rank(data: Dataset, heads: int) -> tuple[int, dict[str, Any]]:
 
 
 def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
-    """The limits that hold for all weights. heads: the number of heads; None: any number."""
+    """The limits that hold for all weights. heads: the number of heads; None for any number."""
     bound = column_bound(data, heads) if heads is not None else ()
     claims = [*bound, *label_limits(data, heads, value_width)]
     if heads is not None and not bound:
@@ -173,8 +173,8 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
-    """The claim on given labels that rank Y ≤ H·d_v, as for all outputs; otherwise no weights give
-    them. The witness of a refutation is a nonzero minor of Y of more than H·d_v rows. Exact.
+    """The claim that given labels satisfy rank Y ≤ H·d_v, as all outputs do; otherwise no weights
+    output them. The witness of a refutation is a nonzero minor of Y of more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value

@@ -58,9 +58,9 @@ times 100,000
 class JacobianRows:
     """J₀ modulo p, in blocks of examples. The layer must have values and an output matrix.
 
-    p: a prime below 2^24. columns: the columns of J₀ to return, in this order; None: all. They are
-    numbered like the weights in certificates: key, query and value of each head, row by row, then
-    the output matrix.
+    p: a prime below 2^24. columns: the columns of J₀ to return, in this order; None for all. They
+    are numbered like the weights in certificates: key, query and value of each head, row by row,
+    then the output matrix.
     """
 
     def __init__(
