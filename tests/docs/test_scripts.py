@@ -19,6 +19,7 @@ from attncert import Prove, load, prove
 pytestmark = pytest.mark.slow
 
 SMALLEST = {
+    "benchmarks/commands.py": "--quick --out OUT",
     "benchmarks/depth.py": "--quick --out OUT",
     "benchmarks/depth_attack.py": "20 --out OUT",
     "benchmarks/digits.py": "--up-to 25 --out OUT",
