@@ -140,7 +140,7 @@ def differentiable(limits: Limits, read: Any, written: Any, unit: str, activatio
 
 def flat(read: Any, written: Any) -> list[Any]:
     """`residual` becomes a number k: the block adds the input of the first of the k blocks that end
-    with itself. 0: it adds nothing."""
+    with itself, or nothing if k = 0."""
     pairs = list[Any]()
     for one, as_written in zip(read, written, strict=True):
         inner = [(one._replace(residual=int(one.residual)), as_written)]

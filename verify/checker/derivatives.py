@@ -19,10 +19,10 @@ from .near import Balls, vector
 
 # fields: for each field that the block needs, its heads as (key, query, value, output), each with
 # its transpose, or its (weights, their transpose, bias). relu: whether a ReLU follows. residual:
-# how many blocks, this one the last, the skip connection spans; 0: there is none.
+# the number of blocks that the skip connection spans, this block included, or 0.
 Softmax = namedtuple("Softmax", "whole causal residual fields")
 Affine = namedtuple("Affine", "whole residual fields relu")
-Saved = namedtuple("Saved", "rows tokens heads")  # heads: of an affine block, the active units
+Saved = namedtuple("Saved", "rows tokens heads")  # heads: for an affine block, its active units
 # fields: their arithmetics. behind: 1 if softmax weights are computed from the logits in the next
 # field, else 0.
 Numbers = namedtuple("Numbers", "fields behind")
@@ -73,7 +73,7 @@ def added(one: Any, other: Any, on: Any) -> Any:
 
 
 def affine(table: Any, one: Affine, numbers: Numbers, active: Any) -> Any:
-    """The block applied to rows in each field. active: the active units of each row; None: all."""
+    """The block applied to rows in each field. active: each row's active units; None for all."""
     made = list[Any]()
     for rows, (_, columns, bias), on in zip(table, one.fields, numbers.fields, strict=False):
         sums = [
@@ -201,7 +201,8 @@ def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
 
 def derivatives(blocks: Any, on: Any, saved: Any, j: int, m: int, limits: Limits) -> list[Any]:
     """Derivatives of output j with respect to all weights in the order of the file: key, query and
-    value of each head row by row, then output; or weights, then bias. on: the first field."""
+    value of each head row by row, then output; or weights, then bias. on: the arithmetic of the
+    first field."""
     by_query: Any = [[on.one if k == j else on.zero for k in range(m)]]
     by_tokens: Any = None
     columns: list[list[Any]] = []

@@ -66,7 +66,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 def changed(
     on: Any, one: Any, vector: Any, tokens: Any, keys: Any, mask: Any, place: int | None
 ) -> Any:
-    """The block applied to the vector. mask: the tokens that the vector attends to; None: all.
+    """The block applied to the vector. mask: the tokens that the vector attends to; None for all.
     place: the place of the vector; None for the query."""
     if type(one) is FeedForward:
         new = on.mapped(on.joined([vector, *tokens]) if one.of == "row" else vector, one.map)

@@ -146,8 +146,8 @@ def _parts(item: Any) -> tuple[Any, str, Any, tuple[Any, ...]]:
 def _judged(
     left: Any, op: str, right: Any, where: tuple[Any, ...]
 ) -> tuple[bool | None, str | None, _Failure | None]:
-    """Whether the relation is true (None: open), the kind of its numbers (None: it has no entries),
-    and the first entry that fails."""
+    """Whether the relation is true (None if open), the kind of its numbers (None if there are
+    none), and the first entry that fails."""
     if _at_once(left, op, right):
         return True, "rational", None
     verdict: bool | None = True
@@ -228,7 +228,7 @@ _KINDS = ("float", "ball", "residue", "bound", "rational")  # the weakest first
 
 
 def _compared(a: Any, op: str, b: Any) -> tuple[bool | None, str]:
-    """Whether the comparison is true (None: open), and the kind of its numbers."""
+    """Whether the comparison is true (None if open), and the kind of its numbers."""
     if op == MODULO:
         return _nonzero(a, b), "residue"
     if isinstance(a, AtLeast):

@@ -56,7 +56,7 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
-    """The products (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None: all) as integers, (N, n), over one
+    """The products (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None for all) as integers, (N, n), over one
     positive scale. Exact. At width one they are an outer product over the scale 1 if this is
     integral."""
     left, key_scale = token_products(data, head.key)

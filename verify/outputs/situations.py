@@ -47,7 +47,7 @@ Box = list[tuple[int, ...]]  # for each place, the symbols that may be there
 
 @dataclass(frozen=True)
 class Cases:
-    """A network and the situations of a domain, with `width` letters fixed (None: all letters).
+    """A network and the situations of a domain, with `width` letters fixed (None for all letters).
 
     embedding, positions: from the token sequences. Arithmetic: balls. Source: ours, above.
     """

@@ -31,9 +31,9 @@ from attncert.verify.claims.evidence import Claim, timed
 
 
 def behind(data: Dataset, blocks: str | None) -> Dataset:
-    """The data after the blocks that the option --before names, "mean" or the path of a file; None:
-    the data themselves. Raises InputError, for example if the blocks are not rational on the
-    data."""
+    """The data after the blocks that the option --before names ("mean" or the path of a file), or
+    the data themselves if it is None. Raises InputError, for example if the blocks are not rational
+    on the data."""
     if not blocks:
         return data
     try:

@@ -270,7 +270,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
-    heads = np.empty(5**7, np.uint32)  # the last sum with each key in its part, from 1; 0: none
+    heads = np.empty(5**7, np.uint32)  # the last sum with each key in its part, from 1, or 0
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
     following = np.empty(1, np.uint32)
