@@ -17,7 +17,7 @@ from typing import Any
 
 from .exact import Exact, Map
 from .functions import Functions, around, centred, normalized
-from .limits import Limits, Rejected, need
+from .limits import SHORT, Limits, Rejected, need
 from .near import Balls
 
 LONGEST = 2**14  # the most bits of an exact number, if balls may replace it
@@ -25,7 +25,8 @@ LONGEST = 2**14  # the most bits of an exact number, if balls may replace it
 
 class Enclosed:
     def __init__(self, P: int, limits: Limits) -> None:
-        self.balls, self.one, limits.long = Balls(P, limits), 1 << P, True
+        self.balls, self.one = Balls(P, limits), 1 << P
+        limits.long |= 4 * P > SHORT
         self.functions = Functions(P, limits)
         # ln 2 is the sum of 1 / (k 2^k). Each of P terms is rounded down; the rest is below 2^-P.
         self.ln_2 = sum(self.one // (k << k) for k in range(1, P + 1)), P + 1

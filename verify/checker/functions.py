@@ -58,7 +58,7 @@ class Functions:
                 self.limits.on_time()
                 k += 1
                 least = (least * square >> 2 * P) // (2 * k + 1)
-                most = up(up(most * square, 1 << 2 * P), 2 * k + 1)
+                most = (most * square >> 2 * P) // (2 * k + 1) + 1
                 sums = [sums[0] + least, sums[1] + most]
             half = square << W, 1 << (2 * P + 1)  # x^2 / 2 over 2^W
             exps = Balls(W, self.limits).exp_bounds

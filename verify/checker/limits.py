@@ -71,4 +71,6 @@ class Limits:
         return x * y
 
     def dot(self, x: Any, y: Any) -> int:
-        return sum(map(self.product if self.long else mul, x, y))
+        total = sum(map(self.product if self.long else mul, x, y))
+        self.long |= total.bit_length() > SHORT
+        return total

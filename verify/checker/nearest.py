@@ -20,7 +20,9 @@ of letters, each a tuple of symbols at given places. A finite machine reads the 
 each step writes a symbol of the answer, which follows the prompt. Before symbol i, a situation
 fixes the last `width` letters up to letter i (null: all letters), a state that can be reached
 before them, and the symbols written meanwhile. Any other place may hold every symbol that some word
-puts there, so it is enclosed in a box.
+puts there. The blocks before the first attention are computed for each of these symbols, and
+attention reads a box that contains all results. If a box leaves the largest output open, the
+symbols of the first place in `halves` are halved, then those of the next one, and so on.
 
 Theorem. If the output of the right symbol is the largest in every situation, for its whole box, all
 answers are right. Proof by induction over the answer: if the answer is right before symbol i, some
@@ -33,16 +35,18 @@ if __name__ == "__main__":
     raise SystemExit(2)
 
 from collections import namedtuple
+from functools import cache
 from itertools import groupby, product
 from math import prod
 from typing import Any
 
 from . import network
-from .arithmetic import Mixed
-from .blocks import FeedForward, widths
+from .arithmetic import Mixed, pairs
+from .blocks import FeedForward, Group, widths
 from .exact import Map
+from .functions import around
 from .limits import Limits, need
-from .near import GUARD, up
+from .near import GUARD
 from .reading import MAX_ITEMS, all_of, dims, numbers, typed
 from .sequences import placed
 
@@ -90,8 +94,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 # letters, places: for each step, the letters and the places of their symbols. step: maps (state,
 # letter) to the next state and the written symbol. reached: the possible states before each step.
-# symbols: for each place, the symbols that it may hold.
-Domain = namedtuple("Domain", "letters places step width prompt reached symbols")
+# symbols: for each place, the symbols that it may hold. halves: for each step, places.
+Domain = namedtuple("Domain", "letters places step width halves prompt reached symbols")
 Generating = namedtuple("Generating", "nearest domain tokens unit")  # tokens[symbol][place]
 
 
@@ -111,7 +115,7 @@ def domain_parts(cert: Any, limits: Limits) -> Generating:
 
 
 def domain_of(one: Any, m: int, limits: Limits) -> Domain:
-    typed(one, dict, "domain", "letters places start step width")
+    typed(one, dict, "domain", "letters places start step width halves")
     letters = [[integers(x, m) for x in listed(some)] for some in listed(one["letters"])]
     places = [integers(x, MAX_ITEMS) for x in listed(one["places"])]
     prompt, width = sum(map(len, places)), one["width"]
@@ -123,6 +127,11 @@ def domain_of(one: Any, m: int, limits: Limits) -> Domain:
         need({len(letter) for letter in some} == {len(where)}, "a letter has a symbol for a place")
     known = width is None or (type(width) is int and width > 0)
     need(known, "domain.width must be null or an integer above 0")
+    halves = typed(one["halves"], list, "domain.halves")
+    need(len(halves) == len(letters), "domain must have a list of halves for each step")
+    halves = [
+        integers(typed(x, list, "halves"), prompt + i) if x else () for i, x in enumerate(halves)
+    ]
     step = {}
     for row in listed(one["step"]):
         need(len(listed(row)) == 4, "a step must be state, letter, next state and symbol")
@@ -145,7 +154,8 @@ def domain_of(one: Any, m: int, limits: Limits) -> Domain:
         for letter in some:
             for place, symbol in zip(places[i], letter, strict=True):
                 may[place].add(symbol)
-    return Domain(letters, places, step, width, prompt, reached, may)
+    symbols = [tuple(sorted(some)) for some in may]
+    return Domain(letters, places, step, width, halves, prompt, reached, symbols)
 
 
 def listed(one: Any) -> Any:
@@ -162,7 +172,7 @@ def integers(one: Any, count: int) -> Any:
 def situations(domain: Domain, i: int) -> Any:
     """For each situation, the symbols at the known places before symbol i of the answer, and symbol
     i."""
-    letters, places, step, width, prompt, reached, _ = domain
+    letters, places, step, width, _, prompt, reached, _ = domain
     first = 0 if width is None else max(0, i + 1 - width)
     last = len(letters) if width is None else i + 1
     for start in reached[first]:
@@ -181,26 +191,69 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
     statement = judge(cert, nearest, limits)
     (p, q), P = nearest.margin, GUARD + (nearest.margin[1] // nearest.margin[0]).bit_length()
     on, (blocks, last) = Mixed(P, limits), with_readout(nearest.network.blocks, len(tokens))
-    rows = [[on.vector(row, unit) for row in some] for some in tokens]
-    boxes = [
-        hull(on, [tokens[symbol][place] for symbol in some], unit)
-        for place, some in enumerate(domain.symbols)
-    ]
+    blocks, vectors = ahead_of_attention(on, blocks, tokens, unit)
     ahead = [less_others(last, symbol) for symbol in range(len(tokens))]
+
+    @cache
+    def at(place: int, symbols: tuple[int, ...]) -> Any:
+        some = (vectors[symbol][place] for symbol in symbols)
+        return [hull(on, column) for column in zip(*some, strict=True)]
+
     for i in range(len(domain.letters)):
+        where = f"in a situation before symbol {i}"
         for known, right in situations(domain, i):
-            limits.on_time()
             places = range(domain.prompt + i)
-            box = [rows[known[k]][k] if k in known else boxes[k] for k in places]
-            table = list(network.before(on, blocks, box))
-            lead = network.query_after(on, [*blocks, ahead[right]], table, box[-1])
-            centres, radii, w = on.around(lead)
-            least, where = limits.product(w, p), f"in a situation before symbol {i}"
-            for c, r in zip(centres, radii, strict=True):
-                need((c + r) * q >= least, f"the margin {where} is smaller", "wrong")
-                undecided = f"balls of {P} bits do not decide the margin {where}"
-                need((c - r) * q >= least, undecided, "over limit")
+            box = [(known[k],) if k in known else domain.symbols[k] for k in places]
+            boxes = [(box, domain.halves[i])]
+            while boxes:
+                limits.on_time()
+                box, left = boxes.pop()
+                tokens, inner, *keys = map(list, zip(*map(at, places, box), strict=True))
+                table = list(network.before(on, blocks, tokens, (inner, keys)))
+                after = [*blocks, ahead[right]]
+                lead = network.query_after(on, after, table, tokens[-1], inner[-1])
+                centres, radii, w = on.around(lead)
+                least = limits.product(w, p)
+                pairs = list(zip(centres, radii, strict=True))
+                possible = all((c + r) * q >= least for c, r in pairs)
+                need(possible, f"the margin {where} is smaller", "wrong")
+                if all((c - r) * q >= least for c, r in pairs):
+                    continue
+                need(left, f"balls of {P} bits do not decide the margin {where}", "over limit")
+                boxes += halved(box, *left)
     return generated(statement, domain)
+
+
+def halved(box: Any, first: int, *left: int) -> Any:
+    """The box with each half of the symbols at the first place, and the places left."""
+    middle = len(box[first]) // 2
+    halves = filter(None, (box[first][:middle], box[first][middle:]))
+    return [([*box[:first], some, *box[first + 1 :]], left) for some in halves]
+
+
+def ahead_of_attention(on: Mixed, blocks: Any, tokens: Any, unit: int) -> Any:
+    """The blocks from the first attention on, with its group if it is in one; and by symbol and
+    place what depends on one token alone: the vector before them, the vector with which the group
+    goes on, and the keys of the heads."""
+
+    def after(some: Any, vectors: Any) -> Any:
+        *_, (made, _) = network.before(on, some, vectors)
+        return made
+
+    first, blocks = network.alone(blocks)
+    within: Any = []
+    attention = blocks[0] if blocks else None
+    if type(attention) is Group:
+        within, others = network.alone(attention.blocks)
+        blocks = [attention._replace(blocks=others), *blocks[1:]]
+        attention = others[0] if others else None
+    found = []
+    for some in tokens:
+        on.limits.on_time()
+        x = after(first, [on.vector(row, unit) for row in some[:-1]])
+        inner = after(within, x)
+        found.append(list(zip(x, inner, *network.keys_of(on, attention, inner), strict=True)))
+    return blocks, found
 
 
 def generated(statement: str, domain: Domain) -> str:
@@ -209,13 +262,12 @@ def generated(statement: str, domain: Domain) -> str:
     return f"{statement}; after each of {count} prompts the network generates the right answer"
 
 
-def hull(on: Mixed, rows: Any, unit: int) -> Any:
-    """One vector of balls that contains all these vectors."""
-    pairs = [(min(column), max(column)) for column in zip(*rows, strict=True)]
-    if len(rows) == 1:
-        return on.vector(rows[0], unit)
-    centres = [((low + high) << on.P) // (2 * unit) for low, high in pairs]
-    return centres, [up((high - low) << on.P, 2 * unit) + 1 for low, high in pairs]
+def hull(on: Mixed, vectors: Any) -> Any:
+    """One vector of balls that contains all these vectors; a single vector as it is."""
+    if len(vectors) == 1:
+        return vectors[0]
+    columns = zip(*(zip(*on.enclosed(x), strict=True) for x in vectors), strict=True)
+    return pairs([around(min(c - r for c, r in x), max(c + r for c, r in x)) for x in columns])
 
 
 def with_readout(blocks: Any, m: int) -> Any:

@@ -151,16 +151,43 @@ def activated(on: Any, vector: Any, activation: str) -> Any:
     return vector if activation == "identity" else getattr(on, activation)(vector)
 
 
-def before(on: Any, blocks: Any, tokens: Any) -> Any:
-    """For each block, the tokens before it and the keys of its heads, or the same for the blocks of
-    a group. The final tokens come last."""
+def alone(blocks: Any) -> tuple[Any, Any]:
+    """The blocks at the beginning that change each token alone, and the others."""
+
+    def is_alone(one: Any) -> bool:
+        if type(one) is Group and not all(map(is_alone, one.blocks)):
+            return False
+        nextly = type(one) is Positions and one.next
+        return one.of == "all" and type(one) is not Attention and not nextly
+
+    count = 0
+    while count < len(blocks) and is_alone(blocks[count]):
+        count += 1
+    return blocks[:count], blocks[count:]
+
+
+def keys_of(on: Any, one: Any, tokens: Any) -> Any:
+    """The keys of the tokens by head, if the block is attention."""
+    if type(one) is not Attention:
+        return []
+    keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads]
+    if one.parts:
+        keys = [[prepared(on, one.parts, 1, x, i) for i, x in enumerate(row)] for row in keys]
+    return keys
+
+
+def before(on: Any, blocks: Any, tokens: Any, begun: Any = None) -> Any:
+    """The tokens before each block and the keys of its heads, or the same for the blocks of a
+    group; then the final tokens. begun: the tokens with which a group at the beginning begins, and
+    the keys of the first attention, if it is there."""
     for one in blocks:
-        attends, n = type(one) is Attention, len(tokens)
-        keys = [[on.mapped(x, head.key) for x in tokens] for head in one.heads] if attends else []
-        if attends and one.parts:
-            keys = [[prepared(on, one.parts, 1, x, i) for i, x in enumerate(row)] for row in keys]
+        n, attends = len(tokens), type(one) is Attention
+        inner, keys = begun or (tokens, None)
+        begun = None
         if type(one) is Group:
-            keys = list(before(on, one.blocks, tokens))
+            keys = list(before(on, one.blocks, inner, (inner, keys) if keys else None))
+        else:
+            keys = keys or keys_of(on, one, tokens)
         yield tokens, keys
         if one.of == "all" and type(one) is Group:
             pairs = zip(keys[-1][0], tokens, strict=True)
@@ -176,10 +203,11 @@ def before(on: Any, blocks: Any, tokens: Any) -> Any:
     yield tokens, []
 
 
-def query_after(on: Any, blocks: Any, contexts: Any, query: Any) -> Any:
-    for one, (tokens, keys) in zip(blocks, contexts, strict=False):
+def query_after(on: Any, blocks: Any, contexts: Any, query: Any, begun: Any = None) -> Any:
+    """The query after the blocks. begun: that with which a group at the beginning begins."""
+    for k, (one, (tokens, keys)) in enumerate(zip(blocks, contexts, strict=False)):
         if type(one) is Group:
-            new = query_after(on, one.blocks, keys, query)
+            new = query_after(on, one.blocks, keys, query if k or begun is None else begun)
             query = on.added([new, query]) if one.residual else new
             continue
         mask: Any = one.mask if type(one) is Attention else None

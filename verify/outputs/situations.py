@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
@@ -28,10 +28,11 @@ from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.data.transducer import Situation, Transducer, Word
 from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import BALLS, Inexact
-from attncert.constructions.network.blocks import Block, FeedForward, Normalization
+from attncert.constructions.network.blocks import Attention, Block, FeedForward
+from attncert.constructions.network.composed import Group
 from attncert.constructions.network.file import as_json, of_json
 from attncert.constructions.network.network import Network, readout
-from attncert.constructions.network.states import States
+from attncert.constructions.network.states import States, beside
 from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
 from attncert.verify.outputs.within import balls, exact_outputs
 from attncert.verify.sharding.shards import Plan, Record, Shard
@@ -79,12 +80,9 @@ class Cases:
         parts = self.domain, self.width, as_json(self.network), self.embedding, self.positions
         return _unpickled, parts
 
-    @property
-    def keys(self) -> dict[str, Any] | None:
-        """The keys of the domain in a certificate, with reachable states numbered in order; None if
-        the checker's hulls are wider than the hulls used here (`_alone`)."""
-        if self._alone:
-            return None
+    def keys(self, *, halved: bool) -> dict[str, Any]:
+        """The keys of the domain in a certificate, with the states that can be reached in order.
+        halved: whether the symbols of open places are halved."""
         domain = self.domain
         states = dict.fromkeys(state for reached in domain.reached for state in reached)
         number = {state: k for k, state in enumerate(states)}
@@ -101,6 +99,7 @@ class Cases:
             "start": number[domain.start],
             "step": [[number[a], list(x), number[b], symbol] for a, x, b, symbol in rows],
             "width": self.width,
+            "halves": self._places if halved else [[] for _ in domain.letters],
         }
 
     # In shards.
@@ -151,7 +150,7 @@ class Cases:
 
     def halved(self, situation: Situation) -> arb:
         """The same bound, computed with symbols halved at the places on which leads depend most."""
-        places, found = self._places[situation.place] * _ROUNDS, list[arb]()
+        places, found = self._places[situation.place], list[arb]()
         boxes = [(self._box(situation), places)]
         for _ in range(_MOST_BOXES):
             box, left = boxes.pop()
@@ -177,30 +176,22 @@ class Cases:
         with ctx.workprec(_BITS[0]):
             try:
                 states = self._states(box)
-                if self._alone:
-                    group: Any = blocks[0]
-                    inner = self._states(box, normalized=True)
-                    for block in group.blocks[1:]:
-                        inner = block.after(inner)
-                    states, blocks = group.joined(inner, states), blocks[1:]
                 for block in (*blocks, less_others(last, right)):
                     states = block.after(states)
             except Inexact:
                 return arb("-inf")
             return least_of(states.queries.entries())
 
-    def _states(self, box: Box, *, normalized: bool = False) -> States:
-        tables = self._normalized if normalized else self._vectors
+    def _states(self, box: Box) -> States:
         rows, hulls = list[Any](), self._hulls
         for i, symbols in enumerate(box):
-            key = normalized, i, symbols
-            rows.append(
-                hulls[key] if key in hulls else hulls.setdefault(key, _hull(tables[i], symbols))
-            )
+            if (i, symbols) not in hulls:
+                hulls[i, symbols] = _hull(self._vectors[i], symbols)
+            rows.append(hulls[i, symbols])
         return States((arb_mat(rows),), arb_mat([rows[-1]]), BALLS)
 
     @cached_property
-    def _hulls(self) -> dict[tuple[bool, int, tuple[int, ...]], list[arb]]:
+    def _hulls(self) -> dict[tuple[int, tuple[int, ...]], list[arb]]:
         return {}
 
     def lead(self, situation: Situation) -> tuple[arb, Word]:
@@ -226,45 +217,48 @@ class Cases:
     # Values that all situations share.
 
     @cached_property
-    def _readout(self) -> tuple[Sequence[Block], FeedForward]:
-        """The network split into blocks and a final readout."""
+    def _parts(self) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block], FeedForward]:
+        """Blocks that change each token alone: those with which the network begins, and those with
+        which a group after them begins. Then the others, and a readout after them."""
         *blocks, last = self.network.blocks
-        if isinstance(last, FeedForward) and last == readout(last.weights, last.bias):
-            return blocks, last
-        m = len(self.embedding)
-        one = fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)])
-        return self.network.blocks, readout(one)
+        if not (isinstance(last, FeedForward) and last == readout(last.weights, last.bias)):
+            m = len(self.embedding)
+            blocks = [*blocks, last]
+            last = readout(fmpq_mat([[int(i == j) for j in range(m)] for i in range(m)]))
+        first, rest = _alone(blocks)
+        if rest and isinstance(group := rest[0], Group):
+            inner, others = _alone(group.blocks)
+            if inner and others:
+                sizes = [int(x.matrices[-1].ncols()) for x in first]
+                width = [self.embedding.shape[1], *sizes][-1]
+                begun = _Begun(tuple(others), group.of, group.residual, width)
+                return first, inner, [begun, *rest[1:]], last
+        return first, [], rest, last
+
+    @property
+    def _readout(self) -> tuple[Sequence[Block], FeedForward]:
+        return self._parts[2:]
 
     @cached_property
     def _vectors(self) -> list[arb_mat]:
-        """The vectors of all symbols at each place."""
-        symbols, places = self.embedding.matrix(), range(len(self.domain.symbols))
-        if self.positions is None:
-            return [arb_mat(symbols)] * len(places)
-        one, shifts = fmpq_mat([[1]] * int(symbols.nrows())), self.positions.matrix().tolist()
+        """The vectors of all symbols at each place, after the blocks that change each alone: the
+        hull of these is smaller than the result of a hull."""
+        symbols, places = self.embedding.matrix().tolist(), len(self.domain.symbols) - 1
+        shifts = self.positions.matrix().tolist()[:places] if self.positions else None
+        first, inner, *_ = self._parts
         with ctx.workprec(_BITS[0]):
-            return [arb_mat(symbols + one * fmpq_mat([shifts[i]])) for i in places]
-
-    @cached_property
-    def _alone(self) -> Normalization | None:
-        """The normalization of all vectors at the start of a group, if the network begins so. Its
-        result is known for each symbol, and the hull of these results is smaller than the result of
-        a hull."""
-        first = getattr(self._readout[0][0], "blocks", (None,))[0]
-        known = isinstance(first, Normalization) and first.of == "all"
-        return first if known else None
-
-    @cached_property
-    def _normalized(self) -> list[arb_mat]:
-        assert self._alone is not None
-        with ctx.workprec(_BITS[0]):
-            states = (States((), x, BALLS) for x in self._vectors)
-            return [replace(self._alone, of="query").after(x).queries for x in states]
+            made = []
+            for row in symbols:
+                X = arb_mat([row] * places)
+                X = X + arb_mat(shifts) if shifts else X
+                before = _tokens(first, X)
+                made.append(beside([before, _tokens(inner, before)], BALLS) if inner else before)
+            return [arb_mat([X.tolist()[i] for X in made]) for i in range(places)]
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """For each place of the answer, the open places that, fixed to their first symbol in one
-        situation, give the highest bounds."""
+        """For each place of the answer the places that are halved, in order: those open ones whose
+        first symbol alone gives the highest bound, in one situation."""
         found = []
         for place in range(len(self.domain.letters)):
             situation = next(self.domain.situations(place, self.width))
@@ -275,7 +269,7 @@ class Cases:
                 if len(symbols) > 1
             }
             ranked = sorted(bounds, key=lambda i: -float(bounds[i].lower()))
-            found.append(ranked[:_HALVED])
+            found.append(ranked[:_HALVED] * _ROUNDS)
         return found
 
     @cached_property
@@ -283,7 +277,7 @@ class Cases:
         """The vectors of all symbols at each place, then the hull of the symbols that may be
         there."""
         with ctx.workprec(_BITS[0]):
-            pairs = zip(self._vectors, self.domain.symbols, strict=True)
+            pairs = zip(self._vectors, self.domain.symbols, strict=False)
             return [Balls.of([*x.tolist(), _hull(x, symbols)]) for x, symbols in pairs]
 
 
@@ -324,6 +318,51 @@ def _hull(vectors: arb_mat, symbols: tuple[int, ...]) -> list[arb]:
     """Balls that contain the rows of these symbols."""
     rows = [[vectors[i, j] for j in range(vectors.ncols())] for i in symbols]
     return [reduce(arb.union, column) for column in zip(*rows, strict=True)]
+
+
+def _alone(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
+    """The blocks at the beginning that change each token alone, and the others."""
+    count = 0
+    while count < len(blocks) and _is_alone(blocks[count]):
+        count += 1
+    return blocks[:count], blocks[count:]
+
+
+def _is_alone(block: Block) -> bool:
+    alone = block.of == "all" and all(x.of == "all" for x in block.leaves)
+    nextly = any(getattr(x, "query_place", "last") == "next" for x in block.leaves)
+    return alone and not nextly and not any(isinstance(x, Attention) for x in block.leaves)
+
+
+def _tokens(blocks: Sequence[Block], X: arb_mat) -> arb_mat:
+    """The tokens after the blocks."""
+    states = States((X,), X, BALLS)
+    for block in blocks:
+        states = block.after(states)
+    return states.contexts[0]
+
+
+@dataclass(frozen=True)
+class _Begun(Group):
+    """The rest of a group after its first blocks. It reads each vector before these blocks, of this
+    width, and beside it the vector after them."""
+
+    width: int = 0
+
+    def after(self, states: States) -> States:
+        on = states.arithmetic
+
+        def part(some: slice) -> States:
+            *contexts, queries = (
+                on.matrix([row[some] for row in X.tolist()])
+                for X in (*states.contexts, states.queries)
+            )
+            return States(tuple(contexts), queries, on)
+
+        inner = part(slice(self.width, None))
+        for block in self.blocks:
+            inner = block.after(inner)
+        return self.joined(inner, part(slice(self.width)))
 
 
 def _unpickled(

@@ -44,10 +44,10 @@ class Generates:
     domain: a `Transducer`; its symbols are rows of the embedding of the data, which are token
     sequences. width: the width of the situations, in letters; if it is None, every input is tried.
     rests_on: steps of the construction that say why these answers are right. This cannot be the
-    first claim of a construction. If it follows `Nearest` and the hulls of open places suffice, the
-    certificate holds both claims. Arithmetic: balls. Raises InputError for other widths, if the
-    data are not sequences, and if the network does not have one output for each symbol. Source: the
-    head of verify/statements/generates.py.
+    first claim of a construction. If it follows `Nearest`, the certificate holds both claims.
+    Arithmetic: balls. Raises InputError for other widths, if the data are not sequences, and if the
+    network does not have one output for each symbol. Source: the head of
+    verify/statements/generates.py.
 
     >>> from attncert import additions
     >>> Generates(additions(10), width=2).domain.inputs == 10**20
@@ -73,10 +73,9 @@ class Generates:
         if known and local.level is not Level.REFUTED:
             local = replace(local, rests_on=tuple(claim.id for claim in known))
         local = local.timed(time.perf_counter() - start)
-        outside = "" if bounds else "; the certificate does not hold this claim"
         statement = (
             f"After each of all {self.domain.inputs:,} prompts the network, run on its own "
-            f"outputs, generates the right answer{outside}."
+            f"outputs, generates the right answer."
         )
         premises = (local.id, *(ids.ClaimId(f"step.{name}") for name in self.rests_on))
         every = Claim(
@@ -138,9 +137,8 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
     (t, least), shard = min(bounds, key=lambda pair: pair[0][1])
     shown = _shown(cases, shard, t)
     shown["lead"][0] = outward(arb(least), arb(least))[0]
-    claim, keys = said(Level.ENCLOSED, numbers={"least": shown}), cases.keys
-    if keys is None or any(record["halved"] for record in records.values()):
-        return claim, {}
+    claim = said(Level.ENCLOSED, numbers={"least": shown})
+    keys = cases.keys(halved=any(record["halved"] for record in records.values()))
     return claim, {"margin": Fraction(certified_margin(shown["lead"][0])), "domain": keys}
 
 

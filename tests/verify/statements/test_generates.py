@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_mat
 from support.every_claim import TRUE
 from support.paths import EXAMPLES, ROOT
 from support.slow_shards import two_workers
@@ -25,17 +26,22 @@ from attncert import (
     Dataset,
     FeedForward,
     Generates,
+    Head,
     InputError,
     Nearest,
     Network,
     Prove,
+    Transducer,
     additions,
     check,
     load,
     prove,
     register,
 )
+from attncert.constructions.network.blocks import Normalization
+from attncert.constructions.network.composed import Group
 from attncert.constructions.network.file import of_json
+from attncert.constructions.network.positional import GeneralAttention
 from attncert.verify.checking.fast import check as fast_check
 from attncert.verify.outputs import situations
 from attncert.verify.statements import generates
@@ -158,6 +164,8 @@ PLANTED: dict[str, tuple[str, Any, set[str]]] = {
     "a first state without steps": ("domain.start", 1, {"unusable"}),
     "a margin too large": ("nearest.margin", "11/10", {"wrong"}),
     "letters that are not fixed": ("domain.width", 1, {"over limit"}),
+    "halves of a place that is not there": ("domain.halves.0", [5], {"unusable"}),
+    "halves for too few steps": ("domain.halves", [[]], {"unusable"}),
     "no letters": ("domain.width", 0, {"unusable"}),
     "a place twice": ("domain.places.0", [0, 0], {"unusable"}),
     "a letter twice": ("domain.letters.0.1", [0, 0], {"unusable"}),
@@ -191,18 +199,65 @@ def test_a_certificate_holds_only_if_every_answer_is_right(count: int, tmp_path:
     assert seen["holds"] and seen["wrong"]
 
 
-def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The softmax is so flat that whole hulls are too wide. The certificate holds the examples."""
+def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The softmax is so flat that whole hulls are too wide."""
     blunt = adder(2, 4, scale=3)
     _, whole = claims(blunt)
     network = build(None, None, 2, 4, 3)
     words = [list(DOMAIN.sequence(word)) for word in product(*DOMAIN.letters)]
     assert all(simulated(network, row[:6]) == row[6:] for row in words)
-    assert whole.level.value == "enclosed" and "the certificate does not hold" in whole.statement
-    certificate = prove(DATA, Prove(blunt.name)).certificate
-    assert certificate is not None and certificate["claim"] == "nearest"
+    assert whole.level.value == "enclosed"
+    certificate: Any = prove(DATA, Prove(blunt.name)).certificate
+    halves = certificate["domain"]["halves"]
+    for given, status in ((halves, "holds"), ([x[:1] for x in halves], "over limit")):
+        file = written(changed(certificate, "domain.halves", given), tmp_path)
+        assert check(file).status == status
+    assert fast_check.check_file(file).status == "holds"  # it halves as the writer does
     monkeypatch.setattr(situations, "_ROUNDS", 0)
     assert claims(blunt)[1].level.value == "undecided"
+
+
+def copying(second: int = 3) -> tuple[Transducer, Dataset, Network]:
+    """A layer that copies two symbols of three, which are vectors of lengths 1, `second` and 9. It
+    begins with an RMSNorm, which nearly removes the lengths."""
+    letters = [(x,) for x in range(3)]
+    domain = Transducer([letters] * 2, [(0,), (1,)], 0, {(0, x): (0, x[0]) for x in letters})
+    table = [[*(k * (x == j) for j in range(3)), k] for x, k in enumerate((1, second, 9))]
+    length, symbols = (
+        fmpq_mat([[0], [0], [0], [1]]),
+        fmpq_mat([*np.eye(3, dtype=int).tolist(), [0] * 3]),
+    )
+    places = fmpq_mat([[40 * (i == j + 1) for j in range(3)] for i in range(3)])
+    layer = Group((
+        Normalization(fmpq_mat([[1] * 4]), fmpq_mat(1, 4), fmpq(1, 100), of="all"),
+        GeneralAttention((Head(length, length, symbols),), symbols.transpose() * 100, unit="1",
+                         tables=(places,)),
+    ), residual=True)  # fmt: skip
+    data = domain.dataset([[(0,), (1,)], [(2,), (2,)]], embedding=table)
+    return domain, data, Network((layer, FeedForward(symbols, fmpq_mat(1, 3))))
+
+
+def test_normalization_is_computed_for_each_symbol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hull of normalized symbols is small; a normalized hull is not."""
+    domain, data, network = copying()
+    goals = (Nearest(), Generates(domain, 1))
+    public = Construction("copying", lambda data, request: network, claims=goals)
+    certificate: Any = prove(data, Prove(register(public).name)).certificate
+    assert certificate["claim"] == "generates" and not any(certificate["domain"]["halves"])
+    for change, status in (
+        (("nearest.margin", certificate["nearest"]["margin"]), "holds"),
+        (("network.0.blocks.0.gain.1", "1/50"), "wrong"),
+        (("data.embedding.1.1", "1/1000"), "wrong"),
+        (("data.embedding.1.3", "60"), "wrong"),
+        (("network.0.blocks.1.tables.0.2", ["0", "0", "0"]), "wrong"),
+    ):
+        place = written(changed(certificate, *change), tmp_path)
+        assert {check(place).status, fast_check.check_file(place).status} == {status}
+    monkeypatch.setattr(situations, "_alone", lambda blocks: ([], blocks))
+    wide: Any = prove(data, Prove(public.name)).certificate
+    assert any(wide.get("domain", {"halves": [[0]]})["halves"])
 
 
 def test_a_cluster_finds_the_same_and_its_records_are_assumed(tmp_path: Path) -> None:
