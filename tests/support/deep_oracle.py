@@ -61,6 +61,9 @@ class Dual:
         left, right = product(self.tangents, other.value, p), product(self.value, other.tangents, p)
         return Dual(product(self.value, other.value, p), left + right, p)
 
+    def before_the_query(self) -> Dual:
+        return Dual(self.value[..., :-1, :], self.tangents[..., :-1, :], self.p)
+
     def turned(self) -> Dual:
         return Dual(self.value.swapaxes(-1, -2), self.tangents.swapaxes(-1, -2), self.p)
 
@@ -99,8 +102,10 @@ def weights(rng: np.random.Generator, sizes: tuple[int, ...]) -> list[list[np.nd
     return made
 
 
-def jacobian(tokens: np.ndarray, net: list[list[np.ndarray]], chain: list[int]) -> np.ndarray:
-    """(T, P): tokens (T, n, d), the last one the query."""
+def jacobian(
+    tokens: np.ndarray, net: list[list[np.ndarray]], chain: list[int], *, apart: bool = False
+) -> np.ndarray:
+    """(T, P): tokens (T, n, d), the last one the query. apart: no token attends to the query."""
     total = sum(x.size for layer in net for x in layer)
     slope = 12345
     states = [Dual(tokens, np.zeros((total, *tokens.shape), dtype=np.int64), p) for p in chain]
@@ -108,12 +113,14 @@ def jacobian(tokens: np.ndarray, net: list[list[np.ndarray]], chain: list[int]) 
     for number, layer in enumerate(net):
         offsets = start + np.concatenate([[0], np.cumsum([x.size for x in layer])])
         last = number == len(net) - 1
-        states = _layer(states, layer, offsets, total, chain, slope, last=last)
+        states = _layer(states, layer, offsets, total, chain, slope, last=last, apart=apart)
         start = int(offsets[-1])
     return states[0].tangents[:, :, -1, 0].T
 
 
-def _layer(states, layer, offsets, total, chain, slope, *, last):  # type: ignore[no-untyped-def]
+def _layer(  # type: ignore[no-untyped-def]
+    states, layer, offsets, total, chain, slope, *, last, apart
+):
     def weight(k: int, field: int) -> Dual:
         matrix = layer[k]
         tangents = np.zeros((total, matrix.size), dtype=np.int64)
@@ -122,14 +129,15 @@ def _layer(states, layer, offsets, total, chain, slope, *, last):  # type: ignor
         return Dual(matrix, tangents.reshape(total, 1, *matrix.shape), chain[field])
 
     sums: list[Dual | None] = [None] * (len(states) - 1)
+    tokens = [state.before_the_query() for state in states] if apart else states
     for h in range(len(layer) // 4):
         logits = []
         for field, state in enumerate(states):
-            keys, queries = state @ weight(4 * h, field), state @ weight(4 * h + 1, field)
+            keys, queries = tokens[field] @ weight(4 * h, field), state @ weight(4 * h + 1, field)
             logits.append(queries @ keys.turned())
         for field in range(len(sums)):
             shares = softmax(logits[field], logits[field + 1].value, slope)
-            made = shares @ states[field] @ weight(4 * h + 2, field) @ weight(4 * h + 3, field)
+            made = shares @ tokens[field] @ weight(4 * h + 2, field) @ weight(4 * h + 3, field)
             known = sums[field]
             sums[field] = made if known is None else known + made
     if last:
@@ -137,31 +145,15 @@ def _layer(states, layer, offsets, total, chain, slope, *, last):  # type: ignor
     return [state + made for state, made in zip(states, sums, strict=False)]
 
 
-def law(
-    layers: int, heads: int, d: int, w: int, v: int, spans: tuple[int, ...] | None = None
-) -> int:
-    """N_L for scalar labels. spans: dimensions of all vectors, and of the differences of tokens,
-    the rows that attend and the tokens; None: d each."""
-    vectors, *first = spans or (d,) * 4
+def law(layers: int, heads: int, d: int, w: int, v: int) -> int:
+    """N_L for scalar labels and data whose spans have d dimensions each."""
     total, read, columns = 0, 1, 0
-    for layer in reversed(range(layers)):
-        before = min(d, vectors + layer * heads * v)
-        a, q, t = (before,) * 3 if layer else first
-        rho, value = min(w, a, q), min(v, t, read)
-        total += heads * (rho * (a + q - rho) + value * (t + read - value))
+    for _ in range(layers):
+        rho, value = min(w, d), min(v, d, read)
+        total += heads * (rho * (2 * d - rho) + value * (d + read - value))
         columns += heads * (2 * w + min(v, read))
         read = min(d, columns)
     return total
-
-
-def spans_of(tokens: np.ndarray, layers: int) -> tuple[int, ...]:
-    d = tokens.shape[2]
-    differences = tokens[:, 1:] - tokens[:, :1]
-    attending = tokens if layers > 1 else tokens[:, -1]
-    return tuple(
-        flint_rank(some.reshape(-1, d), 2**31 - 1)
-        for some in (tokens, differences, attending, tokens)
-    )
 
 
 def sizes_of(rng: np.random.Generator, most: int) -> tuple[int, ...]:
@@ -173,32 +165,38 @@ def sizes_of(rng: np.random.Generator, most: int) -> tuple[int, ...]:
             return layers, heads, d, w, v
 
 
-def special(rng: np.random.Generator, tokens: np.ndarray) -> None:
-    """Tokens before the last are shared, those of few examples are repeated, or all vectors lie in
-    a subspace."""
-    kind = rng.integers(3)
-    if kind == 0:
+def special(rng: np.random.Generator, tokens: np.ndarray) -> bool:
+    """Changes the tokens; whether no token attends to the query.
+
+    Tokens before the last are shared, those of few examples are repeated, or all vectors lie in a
+    subspace.
+    """
+    kind, d = rng.integers(5), tokens.shape[2]
+    if kind in (0, 1):
         tokens[:, :-1] = tokens[:1, :-1]
-    elif kind == 1:
+    elif kind == 2:
         tokens[:, :-1] = tokens[rng.integers(0, 3, len(tokens)), :-1]
     else:
-        tokens[..., -1] = tokens[..., 0]
+        spanned = int(rng.integers(1, d))
+        tokens[:] = tokens[..., :spanned] @ rng.integers(-3, 4, (spanned, d))
+    return bool(kind in (0, 3))
 
 
-def case(seed: int, *, most: int = 70, generic: bool = True) -> tuple[tuple[int, ...], int, int]:
-    """Sizes, the rank of the Jacobian for a few examples more than the law, and the law."""
+def case(
+    seed: int, *, most: int = 70, generic: bool = True
+) -> tuple[tuple[int, ...], int, np.ndarray, bool]:
+    """Sizes, the rank of the Jacobian for a few examples more than N_L, the tokens, and whether no
+    token attends to the query."""
     rng = np.random.default_rng([2024, seed])
     sizes = sizes_of(rng, most)
     n = int(rng.integers(2, 6))
     tokens = rng.integers(-50, 51, (law(*sizes) + 3, n, sizes[2]))
-    if not generic:
-        special(rng, tokens)
+    apart = not generic and special(rng, tokens)
     net = weights(rng, sizes)
     while True:
         chain = tower(sizes[0], 500_000 + 50_000 * int(rng.integers(10)))
         try:
-            table = jacobian(tokens, net, chain)
+            table = jacobian(tokens, net, chain, apart=apart)
         except Vanished:
             continue
-        found = flint_rank(table, chain[0])
-        return (*sizes, n), found, law(*sizes, spans_of(tokens, sizes[0]))
+        return (*sizes, n), flint_rank(table, chain[0]), tokens, apart
