@@ -176,11 +176,12 @@ def test_an_interrupt_of_a_process_that_leaves_says_nothing() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_second_interrupt_while_the_first_is_told_says_nothing() -> None:
     code = (
-        "import os, signal, sys\n"
+        "import os, signal, sys, time\n"
         "from attncert import cli\n"
         "def main():\n"
         "    print('interrupted', file=sys.stderr)\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(10)  # another thread may receive the signal first\n"
         "cli.main = main\n"
         "cli.process()\n"
     )
