@@ -9,17 +9,21 @@ import gc
 import os
 import signal
 import sys
+import threading
 import traceback
 from contextlib import suppress
+from itertools import pairwise
 from types import TracebackType
 from typing import NoReturn
 
 from attncert.constructions.endings import endings_interrupt
-from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
+from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
+from attncert.verify.questions.constructions import OURS
 
 _MOST = 300  # the longest message of an unexpected exception, in characters
 _ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
 _OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # with wrong values libraries cannot be imported
+_MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,14 +63,14 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 def process() -> NoReturn:
     """Run `main` as a process, which a second Ctrl-C, or one while Python exits, ends at once."""
-    sys.excepthook = _silent
+    sys.excepthook, sys.unraisablehook = _silent, _again
     for setting in _OF_LIBRARIES:
         os.environ.pop(setting, None)
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not threads.isdecimal() or int(threads) == 0:  # numba refuses 0 while it is imported
         del os.environ["NUMBA_NUM_THREADS"]
     gc.set_threshold(_ALLOCATIONS)
-    status = main()
+    status = main() if not _foreign(sys.argv) else _watched()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.freeze()  # no last garbage collection, which takes 0.2 s
     _drop_unwritten()
@@ -82,10 +86,61 @@ def _drop_unwritten() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
+def _foreign(words: list[str]) -> bool:
+    """Whether a third-party construction is named, whose code may end the process at any time. All
+    options of that name are checked, since the last one counts."""
+    after = [x for word, x in pairwise(words) if word == "--construction"]
+    after += [x.partition("=")[2] for x in words if x.startswith("--construction=")]
+    return hasattr(signal, "sigwaitinfo") and not {*after} <= {*OURS}
+
+
+def _watched() -> int:
+    """Run `main` in a child process, which reports its status through a pipe. A child that ends
+    without this report (`os._exit`) has given no answer. Signals that the terminal did not send to
+    the child as well are forwarded to it."""
+    read_end, write_end = os.pipe()
+    awaited = {signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    child = os.fork()
+    if not child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
+        status = main()
+        os.write(write_end, bytes([status]))  # its exit status may differ: atexit
+        return status
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        came = signal.sigwaitinfo(awaited)
+        if came.si_signo != signal.SIGCHLD and came.si_pid:
+            os.kill(child, came.si_signo)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
+    code = os.waitstatus_to_exitcode(ended[1])
+    if code < 0:  # ended by a signal; so does this process
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os.close(write_end)
+    os.set_blocking(read_end, False)
+    with suppress(BlockingIOError):  # another process holds the other end
+        if reported := os.read(read_end, 1):
+            return reported[0]
+    line = "--construction: must be code that returns, not code that ends the process"
+    print(f"attncert: {line}", file=sys.stderr)
+    return UNUSABLE
+
+
 def _silent(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Report an uncaught exception, except Ctrl-C: Python then ends by SIGINT."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
+
+
+def _again(dropped: sys.UnraisableHookArgs) -> None:
+    """Repeat an interrupt that Python drops, since it was raised in a finalizer or in the callback
+    of a weak reference: the signal is sent again a moment later."""
+    if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
+        again = (threading.get_ident(), signal.SIGINT)
+        threading.Timer(_MOMENT, signal.pthread_kill, again).start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def _report(error: BaseException, debug: bool) -> None:

@@ -189,6 +189,29 @@ def test_a_second_interrupt_while_the_first_is_told_says_nothing() -> None:
     assert done.returncode == -signal.SIGINT and done.stderr == "interrupted\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)]
+)
+def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, status: int) -> None:
+    """It drops one that is raised in a finalizer."""
+    code = (
+        "import os, sys, time\n"
+        "from attncert import app, cli\n"
+        "class Dying:\n"
+        "    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "def run(words, options):\n"
+        "    Dying()\n"
+        "    time.sleep(20)\n"
+        "app.run = run\n"
+        "cli.process()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=15)
+    said = "interrupted\n" if number == signal.SIGINT else ""
+    assert (done.returncode, done.stderr) == (status, said)
+
+
 def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
     """Each setting would make the import of NumPy, Matplotlib or numba fail."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))

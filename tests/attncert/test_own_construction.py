@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Any, NoReturn
 import pytest
 from flint import fmpq_mat
 from support.paths import ROOT
+from support.shares import share
 from support.shell import Shell
 
 from attncert import (
@@ -395,6 +397,20 @@ def test_without_a_step_no_proof_is_said_to_stand() -> None:
     never = Step("x", lambda at: [(1, "==", 2)], applies=lambda at: False)
     (line,) = proof_lines(audited(steps={"never": never}))
     assert line == "No step is stated about these data: 1 promise holds."
+
+
+# The last --construction counts.
+@pytest.mark.parametrize("before", share([["paper", "--construction"], []], 2))
+def test_a_construction_that_ends_the_process_gives_no_answer(
+    before: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "ends.py").write_text("import os\nos._exit(0)\n")
+    command = [sys.executable, "-m", "attncert", *PROVE_TINY, *before, "ends:METHOD"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert ended.stderr == (
+        "attncert: --construction: must be code that returns, not code that ends the process\n"
+    )
 
 
 @pytest.fixture
