@@ -27,7 +27,6 @@ SMALLEST = {
     "benchmarks/experiments.py": "--series one-hot --budget 1 --resume OUT",
     "benchmarks/experiments_layers.py": "--layers 1 --out OUT",
     "benchmarks/fit.py": "--large 1 --out OUT",
-    "benchmarks/given_labels_zeros.py": "3 3 2 4 1",
     "benchmarks/kernel.py": "CERTIFICATE --out OUT",
     "benchmarks/layer_shapes.py": "bert-base 2 4",
     "benchmarks/model_types.py": "1",
@@ -41,6 +40,7 @@ SMALLEST = {
     "benchmarks/rank_tables.py": "",
     "benchmarks/rounded_layers.py": "4",
     "benchmarks/width_one.py": "--quick --out OUT",
+    "benchmarks/zeros.py": "3x4 --examples 21 --heads 2 --out OUT",
     "examples/train_layer.py": "FOLDER",
     "examples/train_network.py": "FOLDER",
 }
