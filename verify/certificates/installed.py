@@ -21,6 +21,6 @@ def version(package: str) -> str:
 
 def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """The versions of Python and the libraries used. device: `Device.versions` of a device."""
-    packages = ("attncert", "python-flint", "sympy", "numpy", "scipy", "networkx")
+    packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
     libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
     return libraries | dict(device or {})

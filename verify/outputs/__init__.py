@@ -4,5 +4,5 @@
 | --- | --- | --- |
 | `rational.rational` | exact over ℚ, FLINT | the outputs equal the labels |
 | `symbolic.symbolic` | SymPy | the same, with exp(k ln 2) simplified |
-| `multiprecision.multiprecision` | balls (Arb) | agreement to 2^-1000 |
+| `multiprecision.multiprecision` | intervals (mpmath), balls (Arb) | agreement to 2^-1000 |
 """

@@ -1,8 +1,9 @@
-"""Interpolation with the true exponential, in balls (Arb).
+"""Interpolation with the true exponential, in mpmath's intervals, or for large layers in Arb's
+balls.
 
-This evaluation does not use that softmax weights are powers of two: ln 2 is a ball, the logits are
-real, and the softmax is a quotient of exponentials. Balls contain every rounding error, so both
-verdicts are theorems about the true numbers. Balls cannot show equality itself.
+This evaluation does not use that softmax weights are powers of two: ln 2 is an interval, the logits
+are real, and the softmax is a quotient of exponentials. Intervals contain every rounding error, so
+both verdicts are theorems about the true numbers. Intervals cannot show equality itself.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from flint import ctx
+from flint import arb_mat, ctx
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.network.network import Network
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.outputs import intervals
 from attncert.verify.outputs.enclosure import enclosed_error
 
 TOLERANCE = Fraction(1, 2**1000)
@@ -28,13 +30,15 @@ def multiprecision(data: Dataset, layer: Layer) -> Claim:
     Logits need not be integer multiples of ln 2. The claim "interpolation.multiprecision" is
     *enclosed*, *refuted* with the example of the largest difference, or *undecided*, as in
     `enclosed_error`."""
-    network = Network.of_layer(layer)
-    claim = enclosed_error(
-        data,
-        lambda: network.enclosures(data, ctx.prec),
-        tolerance=TOLERANCE,
-        first_bits=FIRST_BITS,
-    )
+    network, small = Network.of_layer(layer), intervals.affordable(data, layer)
+
+    def outputs() -> arb_mat:
+        if small:
+            return intervals.outputs(data, layer, ctx.prec)
+        return network.enclosures(data, ctx.prec)
+
+    claim = enclosed_error(data, outputs, tolerance=TOLERANCE, first_bits=FIRST_BITS)
+    library = "interval arithmetic (mpmath)" if small else "ball arithmetic (Arb)"
     return replace(
         claim,
         id=ids.MULTIPRECISION,
@@ -46,4 +50,5 @@ def multiprecision(data: Dataset, layer: Layer) -> Claim:
             "error": claim.numbers["error"],
         },
         source="ours; verify/outputs/multiprecision.py",
+        arithmetic=f"{library}, {claim.numbers['precision_bits']} bits",
     )
