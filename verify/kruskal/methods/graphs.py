@@ -12,21 +12,21 @@ dependent if and only if its edges contain a cycle (Oxley, Matroid Theory, 2nd e
 one.
 
 In each component, a spanning tree determines the numbers x_u up to a factor; the other edges test
-them, in Fractions. Breadth-first search finds a shortest cycle through each edge.
+them, in Fractions. Breadth-first search (networkx) finds a shortest cycle through each edge.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from fractions import Fraction
+from itertools import pairwise
+
+import networkx as nx
 
 from attncert.verify.claims.words import counted
 from attncert.verify.kruskal.bounds import RankBound, witnessed
 from attncert.verify.kruskal.vectors import Vectors
-
-Graph = list[list[tuple[int, int]]]
-"""For each node, its edges as pairs: the other node, and the index of the vector."""
 
 
 def nominal_seconds(N: int, d: int) -> float:
@@ -62,64 +62,40 @@ def graph_bounds(vectors: Vectors) -> Iterator[RankBound]:
         yield witnessed(relation, "graph")
 
 
-def _graph(vectors: Vectors) -> Graph | None:
-    """The graph, if the numbers x_u exist. The ground is the last node."""
-    graph: Graph = [[] for _ in range(vectors.d + 1)]
-    ratios: dict[int, tuple[int, Fraction]] = {}  # x_w = ratio x_u, for the vector's first u
-    for i, row in enumerate(vectors.array.tolist()):
-        ends = [j for j, x in enumerate(row) if x]
-        u, w = ends if len(ends) == 2 else (*ends, vectors.d) if ends else (vectors.d, vectors.d)
-        graph[u].append((w, i))
-        graph[w].append((u, i))
-        if len(ends) == 2:
-            ratios[i] = u, -Fraction(row[u]) / Fraction(row[w])
-    return graph if _scaled(graph, ratios) else None
+def _graph(vectors: Vectors) -> nx.MultiGraph | None:
+    """The graph, whose edges have the indices of their vectors as keys, if the numbers x_u exist.
+    The ground is the last node."""
+    rows, ground = vectors.array.tolist(), vectors.d
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(ground + 1))
+    for i, row in enumerate(rows):
+        ends = [j for j, entry in enumerate(row) if entry]
+        u, w = [*ends, ground, ground][:2]
+        graph.add_edge(u, w, key=i)
+    inner, x = graph.subgraph(range(ground)), dict[int, Fraction]()
+
+    def term(i: int, u: int) -> Fraction:
+        return Fraction(rows[i][u]) * x[u]
+
+    for root in inner:
+        if root in x:
+            continue
+        x[root] = Fraction(1)
+        for u, w in nx.bfs_edges(inner, root):
+            i = min(inner[u][w])
+            x[w] = -term(i, u) / Fraction(rows[i][w])
+    scaled = all(term(i, u) + term(i, w) == 0 for u, w, i in inner.edges(keys=True))
+    return graph if scaled else None
 
 
-def _scaled(graph: Graph, ratios: dict[int, tuple[int, Fraction]]) -> bool:
-    """Whether numbers x_u exist; edges to the ground impose no condition."""
-    x: dict[int, Fraction] = {}
-    for root in range(len(graph) - 1):
-        queue = [] if root in x else [root]
-        x.setdefault(root, Fraction(1))
-        for u in queue:
-            for w, i in graph[u]:
-                if i not in ratios:
-                    continue
-                first, ratio = ratios[i]
-                value = x[u] * ratio if u == first else x[u] / ratio
-                if w not in x:
-                    x[w] = value
-                    queue.append(w)
-                elif x[w] != value:
-                    return False
-    return True
-
-
-def _shortest_cycle(graph: Graph) -> list[int]:
-    """The edges of a shortest cycle, empty if there is none. For every edge, the shortest way back
-    along other edges is searched."""
-    shortest: list[int] = []
-    for u, edges in enumerate(graph):
-        for w, i in edges:
-            if u <= w:
-                most = len(shortest) - 1 if shortest else len(graph)
-                shortest = _way_back(graph, u, w, i, most) or shortest
+def _shortest_cycle(graph: nx.MultiGraph) -> list[int]:
+    """The edges of a shortest cycle, empty if there is none. The graph loses its edges one by one:
+    each is closed to a cycle by a shortest path along the edges that are left."""
+    shortest = list[int]()
+    for u, w, i in list(graph.edges(keys=True)):
+        graph.remove_edge(u, w, i)
+        with suppress(nx.NetworkXNoPath):
+            path = nx.shortest_path(graph, u, w)
+            cycle = [i, *(min(graph[a][b]) for a, b in pairwise(path))]
+            shortest = min(shortest or cycle, cycle, key=len)
     return shortest
-
-
-def _way_back(graph: Graph, u: int, w: int, i: int, most: int) -> list[int]:
-    """Edge i from u to w and a shortest path from w to u without it, if these are `most` edges or
-    fewer; else an empty list."""
-    queue, seen = deque([(w, [i])]), {w}
-    while queue:
-        node, path = queue.popleft()
-        if len(path) > most:
-            break
-        if node == u:
-            return path
-        for next_, j in graph[node]:
-            if j != i and next_ not in seen:
-                seen.add(next_)
-                queue.append((next_, [*path, j]))
-    return []
