@@ -27,6 +27,7 @@ from attncert.constructions.given.least_squares import minimise, unit
 from attncert.verify.certificates.certificate import produced_by
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.newton.certify import Near, certify, near_certificate
+from attncert.verify.newton.descent import random_weights, unscaling
 from attncert.verify.newton.models import Model, floats_of
 
 STEPS, WIDER = 400, 2.0  # weights of the start: small ones more often end at a degenerate zero
@@ -51,13 +52,10 @@ def search(data: Dataset, shape: Architecture, seed: int) -> FloatArray | None:
     tokens, queries, times = floats_of(data)
     E = unit(np, np.concatenate([tokens.reshape(-1, data.d), queries]))
     arrays = tokens / E, queries / E, times
-    values, outputs, scale = (np.zeros(model.parameters) for _ in range(3))
+    values, outputs = np.zeros(model.parameters), np.zeros(model.parameters)
     model.arrays(values)[-1].value[:] = 1
     model.arrays(outputs)[-1].output[:] = 1
-    for layer in model.arrays(scale):
-        layer.key[:], layer.query[:] = 2 * [(2.0 * data.d) ** -0.5]
-        layer.value[:], layer.output[:] = 2 * [(data.d * shape.heads) ** -0.25]
-    start = WIDER * scale * np.random.default_rng(seed).standard_normal(model.parameters)
+    start = WIDER * random_weights(model, seed)
     start[values == 1] /= np.linalg.norm(start[values == 1])
     start[outputs == 1] = 1
 
@@ -71,9 +69,7 @@ def search(data: Dataset, shape: Architecture, seed: int) -> FloatArray | None:
 
     with np.errstate(all="ignore"):  # numbers beyond float64 end the search
         found = minimise(errors, slopes, start, max_steps=STEPS, patience=STEPS)
-    for layer in model.arrays(found.weights):  # views
-        layer.key[:], layer.query[:] = layer.key / E, layer.query / E
-    return found.weights if found.error <= TOLERANCE else None
+    return found.weights * unscaling(model, E, 1) if found.error <= TOLERANCE else None
 
 
 def proved(name: str, T: int, shape: Architecture, seeds: int) -> tuple[int, Near] | None:

@@ -84,16 +84,16 @@ def descend_deep(
 
     with np.errstate(all="ignore"):  # numbers beyond float64 end the search
         found = minimise(
-            errors, slopes, _start(model, seed), max_steps=max_steps, patience=max_steps,
+            errors, slopes, random_weights(model, seed), max_steps=max_steps, patience=max_steps,
             progress=progress,
         )  # fmt: skip
-        weights = found.weights * _factors(model, E, y)
+        weights = found.weights * unscaling(model, E, y)
     finite = bool(np.isfinite(weights).all())
     why = found.why if finite else "the weights are beyond the range of float64"
     return Descent(shape, weights, found.error * y, found.steps, why)
 
 
-def _start(model: Model, seed: int) -> FloatArray:
+def random_weights(model: Model, seed: int) -> FloatArray:
     """Random initial weights."""
     draw, d, shape = np.random.default_rng(seed), model.data.d, model.shape
     weights: FloatArray = draw.standard_normal(model.parameters)
@@ -107,7 +107,7 @@ def _start(model: Model, seed: int) -> FloatArray:
     return weights
 
 
-def _factors(model: Model, E: float, y: float) -> FloatArray:
+def unscaling(model: Model, E: float, y: float) -> FloatArray:
     """Factors that turn weights for the scaled data into weights for the data."""
     factors: FloatArray = np.ones(model.parameters)
     *_, last = layers = model.arrays(factors)
