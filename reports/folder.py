@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 from attncert.constructions.endings import endings_wait
 from attncert.constructions.errors import InputError, ending, path_errors
 from attncert.constructions.foreign import printable
-from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, PAGE, Report, is_report_file
+from attncert.reports.report import HTML_MARK, HTML_PAGE, PAGE, Report, is_report_file
+from attncert.reports.words.text import MARK
 
 PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
 CHECKER = Path(__file__).parents[1] / "verify" / "checker"

@@ -25,9 +25,9 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors.index import slugify, unique_slug
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from attncert.reports.report import HTML_MARK, HTML_PAGE, MARK, figure_file
+from attncert.reports.report import HTML_MARK, HTML_PAGE, figure_file
 from attncert.reports.words.templating import TEMPLATES
-from attncert.reports.words.text import plain
+from attncert.reports.words.text import MARK, plain
 
 GRAPH = figure_file("graph")
 _TAGS = re.compile(

@@ -13,8 +13,8 @@ from typing import Any
 
 from attncert.constructions.foreign import safe_name
 from attncert.reports.words.drawing import Picture
+from attncert.reports.words.text import MARK
 
-MARK = "<!-- attncert report/1 -->"  # the beginning of every page
 HTML_MARK = f"<!doctype html>\n{MARK}"  # the beginning of every page for a browser
 
 PAGE, HTML_PAGE = "report.md", "report.html"  # the page in Markdown, and for a browser

@@ -13,9 +13,8 @@ from typing import Any
 
 import jinja2
 
-from attncert.reports.report import MARK
 from attncert.reports.words.numbers import indices, notation, percent, real, size, tokens, words
-from attncert.reports.words.text import code, markdown, sentence
+from attncert.reports.words.text import MARK, code, markdown, sentence
 from attncert.verify.claims.words import counted
 
 Filter = Callable[..., Any]

@@ -15,6 +15,7 @@ from html.entities import html5
 
 from attncert.constructions.foreign import printable
 
+MARK = "<!-- attncert report/1 -->"  # the beginning of every page
 _MATH = re.compile(r"\$([^$]+)\$")
 
 

@@ -15,7 +15,7 @@ from support.shell import Shell
 
 import attncert
 from attncert.reports.answers import report, verdict
-from attncert.reports.folder import MARK
+from attncert.reports.words.text import MARK
 from attncert.verify.claims.evidence import Level
 from attncert.verify.fit import fitted
 from attncert.verify.fit.fitted import fit

@@ -18,7 +18,8 @@ from attncert.constructions.errors import InputError
 from attncert.reports import folder
 from attncert.reports.answers import write_report
 from attncert.reports.folder import check_folder, strange, write
-from attncert.reports.report import MARK, Report, is_report_file
+from attncert.reports.report import Report, is_report_file
+from attncert.reports.words.text import MARK
 from attncert.verify.checker import CLAIMS
 
 REPORT = {"report.md": f"{MARK}\nnew".encode(), "figures/graph.svg": b"<svg/>"}

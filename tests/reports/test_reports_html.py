@@ -16,8 +16,9 @@ from support.proof_fixtures import HOSTILE, rendered
 
 from attncert.reports import html
 from attncert.reports.html import html_page, mathml
-from attncert.reports.report import HTML_MARK, MARK
+from attncert.reports.report import HTML_MARK
 from attncert.reports.words import text
+from attncert.reports.words.text import MARK
 
 VOID = {"meta", "img"}
 TAGS = {
