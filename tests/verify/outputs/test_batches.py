@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
+from support.short_transformer import T, d, deep, given, n, stored_exactly
 
 from attncert import Attention, Dataset, FeedForward, Head, Network
 from attncert.constructions.network.arithmetic import Inexact
@@ -18,7 +19,6 @@ from attncert.constructions.network.file import of_json
 from attncert.verify.outputs import exponential, rounding
 from attncert.verify.outputs.batches import Balls, leads, outputs
 from attncert.verify.outputs.exponential import EXP_ERROR, SIGMOID_ERROR, TANH_ERROR
-from tests.support.transformers import T, d, deep, given, n, stored_exactly
 
 
 def matrix(draw: random.Random, rows: int, columns: int, over: int) -> fmpq_mat:

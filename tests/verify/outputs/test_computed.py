@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
+from support.short_transformer import T, d, deep, given, stored_exactly
 
 import attncert
 from attncert.constructions.data.dataset import Dataset
@@ -24,7 +25,6 @@ from attncert.verify.outputs.error import at_most, nearest
 from attncert.verify.outputs.rounded import computed, computed_claims
 from attncert.verify.outputs.rounding import FORMATS
 from tests.support.float_oracle import Machine
-from tests.support.transformers import T, d, deep, given, stored_exactly
 
 
 @pytest.mark.parametrize("seeds", [4, pytest.param(60, marks=pytest.mark.slow)])
