@@ -199,29 +199,30 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
         some = (vectors[symbol][place] for symbol in symbols)
         return [hull(on, column) for column in zip(*some, strict=True)]
 
-    for i in range(len(domain.letters)):
+    def leads(box: Any, right: int) -> tuple[bool, bool]:
+        """Whether the right symbol may lead by the margin in the box, and whether it does."""
+        limits.on_time()
+        x, inner, *keys = map(list, zip(*map(at, range(len(box)), box), strict=True))
+        table = list(network.before(on, blocks, x, (inner, keys)))
+        lead = network.query_after(on, [*blocks, ahead[right]], table, x[-1], inner[-1])
+        centres, radii, w = on.around(lead)
+        least, balls = limits.product(w, p), list(zip(centres, radii, strict=True))
+        may = all((c + r) * q >= least for c, r in balls)
+        return may, all((c - r) * q >= least for c, r in balls)
+
+    for i, halves in enumerate(domain.halves):
         where = f"in a situation before symbol {i}"
         for known, right in situations(domain, i):
             places = range(domain.prompt + i)
-            box = [(known[k],) if k in known else domain.symbols[k] for k in places]
-            boxes = [(box, domain.halves[i])]
+            boxes = [([(known[k],) if k in known else domain.symbols[k] for k in places], halves)]
             while boxes:
-                limits.on_time()
                 box, left = boxes.pop()
-                tokens, inner, *keys = map(list, zip(*map(at, places, box), strict=True))
-                table = list(network.before(on, blocks, tokens, (inner, keys)))
-                after = [*blocks, ahead[right]]
-                lead = network.query_after(on, after, table, tokens[-1], inner[-1])
-                centres, radii, w = on.around(lead)
-                least = limits.product(w, p)
-                pairs = list(zip(centres, radii, strict=True))
-                possible = all((c + r) * q >= least for c, r in pairs)
-                part = len(left) < len(domain.halves[i])  # which need not contain an input
-                need(possible or part, f"the margin {where} is smaller", "wrong")
-                if all((c - r) * q >= least for c, r in pairs):
-                    continue
-                need(left, f"balls of {P} bits do not decide the margin {where}", "over limit")
-                boxes += halved(box, *left)
+                may, does = leads(box, right)
+                part = len(left) < len(halves)  # which need not contain an input
+                need(may or part, f"the margin {where} is smaller", "wrong")
+                if not does:
+                    need(left, f"balls of {P} bits do not decide the margin {where}", "over limit")
+                    boxes += halved(box, *left)
     return generated(statement, domain)
 
 
