@@ -33,12 +33,11 @@ from attncert.verify.depth.ranks import DeepRank, deep_rank
 from attncert.verify.provenance.after import behind
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
-from attncert.verify.questions.fit import Capacity
+from attncert.verify.questions.fit import MOST_EXACT_LAYERS, Capacity
 from attncert.verify.rank.engines.devices import Device, choose_device
 
 _DRAWS = 3  # maximum number of networks for one rank
 _TRIES = 4  # maximum number of head counts tried in the search for the fewest sufficient heads
-MOST_LAYERS = 5  # a longer tower has no primes below 2^24
 _MOST_ENTRIES = 2**28  # the most entries of a Jacobian if there are ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
@@ -114,17 +113,13 @@ def depth_capacity(
     data: Dataset, question: Capacity, progress: StageProgress = silent
 ) -> DepthCapacity:
     """The answer for `question.layers` layers. Exact; deterministic for a given seed. Raises
-    InputError for more than MOST_LAYERS layers, a missing device, or a Jacobian with too many
-    entries.
+    InputError for a missing device or a Jacobian with too many entries.
 
     >>> from attncert.constructions.data.generators import random
     >>> answer = depth_capacity(random(T=18, n=3, d=3, seed=1), Capacity(layers=2, heads=1))
     >>> [(x.about.value, x.least, x.most, x.needed, x.enough.number) for x in answer.notions]
     [('universal', 3, 3, 6, 6), ('every labelling', 3, 18, 1, 5), ('some labellings', 18, 18, 1, 1)]
     """
-    if question.layers > MOST_LAYERS:
-        reason = f"at most {MOST_LAYERS}, because no longer chain of primes is below 2^24"
-        raise InputError("layers", reason, question.layers)
     data = by_class(behind(question.of(data), question.before))
     _require_few(data, question)
     seconds: dict[str, float] = {}
@@ -199,7 +194,7 @@ class _Search:
     def depths(self) -> Iterator[Depth]:
         """Results for 1, 2, … layers, until the number of layers of the question is reached and the
         rank equals the number of labels."""
-        for layers in range(1, MOST_LAYERS + 1):
+        for layers in range(1, MOST_EXACT_LAYERS + 1):
             shape = self._shape(self.shape.heads, layers)
             bound = min(self.labels, self.spans.bound(shape))
             reached = self._best(shape, JACOBIAN, bound)

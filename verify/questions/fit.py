@@ -8,7 +8,9 @@ from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import DEVICES, SEED, SIZE, DeviceChoice, path, whole
 
 _MOST_STEPS = 10**9
-LAYERS = whole(1, 16)
+_MOST_LAYERS = 16
+MOST_EXACT_LAYERS = 5  # a longer tower has no primes below 2^24
+_LAYERS = "number L of layers of H heads each; the last reads out"
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +31,7 @@ class Fit(Question):
     )
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
-    layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
+    layers: int = option(1, whole(1, _MOST_LAYERS), _LAYERS)
     steps: int | None = option(
         None,
         whole(1, _MOST_STEPS),
@@ -57,7 +59,7 @@ class Capacity(Question):
     )
     head_width: int = option(1, SIZE, "head width d_h")
     value_width: int | None = option(None, SIZE, "value width d_v; default: m")
-    layers: int = option(1, LAYERS, "number L of layers of H heads each; the last reads out")
+    layers: int = option(1, whole(1, MOST_EXACT_LAYERS), _LAYERS)
     feed_forward: int = option(
         0, whole(0, 4096), "number W of ReLU units after each layer but the last; 0: none"
     )
