@@ -19,7 +19,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import mix, residues, softmax_float, softmax_mod
-from attncert.constructions.search.placement import Block, independent_rows
+from attncert.constructions.search.placement import Block, independent_rows, joined
 
 _CACHED = 2**22  # the most entries kept as residues and floats
 _TOGETHER = 2**19  # entries converted together
@@ -54,11 +54,7 @@ class FeatureBlocks:
         parts = [
             self._features(logits[where], contexts, where) for where, contexts in self._chunks()
         ]
-        if len(parts) == 1:
-            return parts[0]
-        return Block(
-            np.vstack([part.mod for part in parts]), np.vstack([part.float for part in parts])
-        )
+        return joined(parts)
 
     def points(self, example: int, logits: IntegerArray) -> Block:
         """The features of one example at several logits: (k, n) to (k, d)."""

@@ -29,6 +29,7 @@ from attncert.constructions.exact.modular import matmul_mod, modular, reduced
 # A cheaper candidate may lose at most this many bits of conditioning.
 SLACK_BITS = 3
 _ROWS = 64  # the number of rows eliminated together
+_SLAB = 2048  # the number of rows of a table that are copied together
 
 
 @dataclass(frozen=True)
@@ -96,25 +97,32 @@ def choose(rests: Block, costs: Sequence[float]) -> int | None:
 class Placement:
     """The rows placed so far, and A = Z[S, C] at their pivot columns, factored as L·U.
 
-    Block elimination by heads. L = Z[:, C] U⁻¹ and the inverse of L[S] are kept, U is not. L[S] is
-    lower triangular by groups, with the identity on each: Λ = L[t] L[S]⁻¹."""
+    Block elimination by heads. With L = Z[:, C] U⁻¹, L[S] is lower triangular by groups, with the
+    identity on each, and Λ = L[t] L[S]⁻¹. One table holds the rows of L for the examples that are
+    not placed yet, and the rows of L[S]⁻¹, in order and first, for those that are. U is not
+    kept."""
 
     def __init__(self, examples: int, prime: int) -> None:
         self.prime = prime
         self.rows: list[int] = []
         size = examples, examples  # zeros take no memory before they are written to
-        self._left = Block(np.zeros(size), np.zeros(size))
-        self._inverse = Block(np.zeros(size), np.zeros(size))  # the inverse of the placed rows of L
+        self._table = Block(np.zeros(size), np.zeros(size))
+        self._examples, self._row = np.arange(examples), np.arange(examples)  # of the table
 
     @property
     def unplaced(self) -> list[int]:
         """The examples not placed yet, in increasing order."""
-        return sorted(set(range(len(self._left.mod))).difference(self.rows))
+        return sorted(self._examples[len(self.rows) :].tolist())
 
     def eliminators(self, examples: list[int]) -> Block:
         """Λ of these examples, (g, N): the coefficients of the placed rows."""
-        placed = slice(len(self.rows))
-        return self._product(self._left[examples, placed], self._inverse[placed, placed])
+        N = len(self.rows)
+        left = self._table[self._row[examples], :N]
+        parts = [
+            self._product(left[:, some.start :], self._table[some.start : N, some])
+            for some in _slabs(N)
+        ]
+        return joined(parts, axis=1)
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
         """x_t - Λ_t X_S: targets (g, d), placed rows' X_S (N, d)."""
@@ -123,9 +131,16 @@ class Placement:
     def remainder(self, examples: list[int], block: Block) -> Block:
         """The residuals (g, d) for a new head with features `block` (T, d): `residual` for many
         examples."""
-        placed = slice(len(self.rows))
-        upper = self._product(self._inverse[placed, placed], block[self.rows])
-        return self._difference(block[examples], self._left[examples, placed], upper)
+        N, images = len(self.rows), block[self.rows]
+        parts = [
+            self._product(self._table[some, : some.stop], images[: some.stop]) for some in _slabs(N)
+        ]
+        upper, where = joined(parts), self._row[examples]
+        parts = [
+            self._difference(block[examples[some]], self._table[where[some], :N], upper)
+            for some in _slabs(len(examples))
+        ]
+        return joined(parts)
 
     def pivots(
         self, group: list[int], block: Block, eliminators: Block | None = None
@@ -151,11 +166,19 @@ class Placement:
         rest = self.remainder(others, columns) if rest is None else rest[:, pivots]
         place = {t: i for i, t in enumerate(others)}
         square = _inverse(rest[[place[t] for t in group]], self.prime)
-        self._left[others, old:new] = self._product(rest, square)
+        self._table[self._row[others], old:new] = self._product(rest, square)
         below = self.eliminators(group)
-        self._inverse[old:new, :old] = Block(reduced(-below.mod, self.prime), -below.float)
-        self._inverse[old:new, old:new] = Block(*[np.eye(len(group))] * 2)
+        for row, t in enumerate(group, start=old):
+            self._exchange(row, int(self._row[t]))
+        self._table[old:new, :old] = Block(reduced(-below.mod, self.prime), -below.float)
+        self._table[old:new, old:new] = Block(*[np.eye(len(group))] * 2)
         self.rows += group
+
+    def _exchange(self, a: int, b: int) -> None:
+        """Exchange two rows of the table."""
+        self._table[[a, b]] = self._table[[b, a]]
+        self._examples[[a, b]] = self._examples[[b, a]]
+        self._row[self._examples[[a, b]]] = a, b
 
     def _product(self, a: Block, b: Block) -> Block:
         return Block(matmul_mod(a.mod, b.mod, self.prime), _guide(a.float, b.float))
@@ -228,6 +251,21 @@ def _eliminate(
         independent.append(i)
         pivots.append(j)
     return independent, pivots
+
+
+def _slabs(rows: int) -> list[slice]:
+    """Slices of rows; one empty slice if there are none."""
+    return [slice(k, min(k + _SLAB, rows)) for k in range(0, max(rows, 1), _SLAB)]
+
+
+def joined(parts: Sequence[Block], axis: int = 0) -> Block:
+    """Blocks one below the other, or side by side if the axis is 1."""
+    if len(parts) == 1:
+        return parts[0]
+    return Block(
+        np.concatenate([part.mod for part in parts], axis),
+        np.concatenate([part.float for part in parts], axis),
+    )
 
 
 def _inverse(square: Block, p: int) -> Block:
