@@ -19,7 +19,7 @@ from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.statuses import BROKEN_PIPE, INTERRUPTED, UNUSABLE
-from attncert.terminal.output import Interrupted, say
+from attncert.terminal.output import say
 from attncert.terminal.progress import quiet
 
 _STDOUT = 1
@@ -90,9 +90,6 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         message = _usage(error)
     except typer.Abort:
         raise KeyboardInterrupt from None
-    except Interrupted as error:
-        say(f"interrupted: {error}", error=True)
-        return INTERRUPTED
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             if options["begun"]:  # third-party code exited, so there is no answer

@@ -11,7 +11,7 @@ from typing import Any
 
 import attncert
 from attncert.terminal.options import Sources, command_of
-from attncert.terminal.output import deliver, require_apart, require_memory
+from attncert.terminal.output import deliver, require_memory
 from attncert.verify.questions.audit import Attack, Audit
 from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.fit import Capacity, Fit
@@ -74,7 +74,6 @@ def _run(
         name = data.name if question.command == "prove" else f"{data.name}-{question.command}"
     folder = Path("attncert-report", name) if out is None else out
     answer_of = entry.function()
-    require_apart(getattr(question, "log", None), folder)
 
     def make(progress: Any) -> Report:
         return report(answer_of(*arguments.values(), question, progress))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, redirect_stdout, suppress
@@ -36,31 +35,16 @@ def require_memory() -> None:
             raise InputError("ulimit -v", must, limit >> 10)
 
 
-def require_apart(log: str | None, folder: str | Path) -> None:
-    """Raises InputError if the log is in the report's folder, which will be replaced."""
-    from attncert.constructions.errors import InputError
-
-    target = os.path.realpath(folder)
-    if log is not None and "\0" not in log and Path(os.path.realpath(log)).is_relative_to(target):
-        raise InputError("log", "a file outside the folder of the report (--out)", log)
-
-
 def deliver(make: Callable[[Stages], Report], folder: str | Path, as_json: bool) -> int:
     """Make a report, write it to `folder` (refused before the work begins if it cannot be written)
-    and print the verdict; returns the exit status. A Ctrl-C with a message about kept work becomes
-    an Interrupted."""
+    and print the verdict; returns the exit status."""
     from attncert.reports.folder import check_folder, write
     from attncert.reports.report import PAGE
     from attncert.terminal.progress import Stages
 
     check_folder(folder)
-    try:
-        with answer_alone(), Stages() as progress:
-            report = make(progress)
-    except KeyboardInterrupt as interrupt:
-        if not str(interrupt):
-            raise
-        raise Interrupted(f"no report was written; {interrupt}") from None
+    with answer_alone(), Stages() as progress:
+        report = make(progress)
     write(report, folder)
     if as_json:
         print_json({**report.summary, "report": str(Path(folder))})
@@ -86,7 +70,3 @@ def print_json(content: dict[str, Any]) -> None:
     """Print JSON on stdout, keys sorted, characters outside printable ASCII escaped."""
     text = json.dumps(content, sort_keys=True, indent=1)
     typer.echo(text.replace("\x7f", "\\u007f"))  # DEL, which JSON does not escape
-
-
-class Interrupted(Exception):
-    """Ctrl-C was pressed, and the message says what work is kept."""

@@ -18,8 +18,7 @@ from attncert.constructions.data import generators
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:PARITY"
 # Keys that no result depends on, or that differ between reports.
-LEFT_OUT = {"out", "json", "help", "device", "log",
-            "dask"}  # fmt: skip
+LEFT_OUT = {"out", "json", "help", "device", "dask"}
 CASES = [
     "prove --examples 5 --heads 4 --head-width 2 --value-width 2 --seed 3",
     "prove --examples 5 --saturate 9 --claim interpolation",

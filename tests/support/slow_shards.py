@@ -9,18 +9,14 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attncert.verify.sharding.engine import run
-from attncert.verify.sharding.log import Log
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 PLAN = Plan("digests", seed=3, count=40, size=3)
-SUBJECT = "digests, version 1"
 
 
 def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
@@ -48,12 +44,6 @@ def ends_one_worker(shard: Shard, begun: str) -> dict[str, Any]:
     if shard.start == 15 and not again:
         os._exit(1)
     return digests(shard, 0.2)
-
-
-def logged(log: Log, work: Any = digests, **how: Any) -> dict[Shard, Record]:
-    """All shards, with a log."""
-    finished, keep = log.finished(SUBJECT, PLAN), partial(log.add, SUBJECT)
-    return run(PLAN.shards(), work, finished=finished, keep=keep, **how)
 
 
 def united(records: Mapping[Shard, Record]) -> bytes:

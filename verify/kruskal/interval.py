@@ -35,7 +35,6 @@ from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.questions.question import written
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.sharding.engine import Cluster
-from attncert.verify.sharding.log import Log
 
 _SPARSE = 0.2  # the share of the budget for circuits of sparse vectors
 _MARGIN = 1.16  # searches for circuits slightly exceed their share, and two digits round down
@@ -47,7 +46,6 @@ def close(
     vectors: Vectors,
     question: Kruskal,
     *,
-    log: Log | None = None,
     cluster: Cluster | None = None,
     progress: StageProgress = silent,
 ) -> Interval:
@@ -55,7 +53,7 @@ def close(
 
     question: if it has a k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
     known. Its seed determines which sets are found, but never whether a bound is true.
-    log, cluster: used by the searches of all sets of one size. progress: a callback progress(stage,
+    cluster: used by the searches of all sets of one size. progress: a callback progress(stage,
     done, of), which shows a line for each narrower interval.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])
@@ -63,7 +61,7 @@ def close(
     >>> interval.lower.value, interval.upper.value, interval.upper.dependency.indices
     (2, 2, (0, 1, 4))
     """
-    search = _Search(vectors, question, log, cluster, Budget(question.work), progress)
+    search = _Search(vectors, question, cluster, Budget(question.work), progress)
     interval = Interval.trivial(vectors)
     for name, method in METHODS.items():
         if settled(interval, question.k) or not search.budget.remaining:
@@ -116,15 +114,13 @@ class _Search:
 
     vectors: Vectors
     question: Kruskal
-    log: Log | None
     cluster: Cluster | None
     budget: Budget
     progress: StageProgress
     failed: set[int] = field(default_factory=set)
 
     def price(self, size: int) -> float:
-        """Nominal seconds for all sets of a size, also for those in the log: equal runs end
-        alike."""
+        """Nominal seconds for all sets of a size."""
         return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
     def next_size(self, lower: int, upper: int) -> int | None:
@@ -192,9 +188,7 @@ def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
     """Bounds by one size after the other, as long as the budget allows the next size."""
     lower, upper = interval.lower.value, interval.upper.value
     while (size := search.next_size(lower, upper)) is not None:
-        bound = decide_all(
-            search.vectors, size, search.question, search.log, search.cluster, search.progress
-        )
+        bound = decide_all(search.vectors, size, search.question, search.cluster, search.progress)
         search.budget.charge(search.price(size))
         if bound is None:
             search.failed.add(size)

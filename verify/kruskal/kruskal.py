@@ -32,7 +32,6 @@ from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.rational import Relation
 from attncert.verify.sharding.engine import Cluster, untrue
 from attncert.verify.sharding.engine import dask as connected
-from attncert.verify.sharding.log import Log
 
 _SUBSETS = 1000
 
@@ -56,11 +55,10 @@ def kruskal(
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` accepts: nested
     lists, a NumPy array, or a data set (for its queries). The conclusion is proved (exactly, modulo
-    primes or over ℚ) or enclosed (coherence); it is assumed if records of a log or of Dask workers
-    replace a search. If k is not given, the conclusion always holds. Random subsets lead to
+    primes or over ℚ) or enclosed (coherence); it is assumed if records of Dask workers replace a
+    search. If k is not given, the conclusion always holds. Random subsets lead to
     separate claims, which are sampled. Source: docs/commands.md. Raises InputError, for example if
-    a log or workers contradict what is computed here. Ctrl-C raises a KeyboardInterrupt that says
-    what the log contains.
+    workers contradict what is computed here.
 
     >>> from attncert import Kruskal, kruskal
     >>> vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0]]
@@ -78,12 +76,11 @@ def kruskal(
         raise InputError("k", f"a whole number from 1 to {sizes}", question.k)
     seconds = dict[str, float]()
     with ExitStack() as stack:
-        log = None if question.log is None else stack.enter_context(Log(question.log))
         cluster = None if question.dask is None else stack.enter_context(connected(question.dask))
-        stack.enter_context(_searching(log, cluster))
+        stack.enter_context(_searching(cluster))
         with timed(seconds, "search"):
-            interval = close(vectors, question, log=log, cluster=cluster, progress=progress)
-            interval, sampled = _sampled(vectors, question, interval, log, cluster, progress)
+            interval = close(vectors, question, cluster=cluster, progress=progress)
+            interval, sampled = _sampled(vectors, question, interval, cluster, progress)
     trace = claims(vectors, question.k, interval, sampled)
     certificate, uncertified = certified(vectors, interval.upper.dependency, question)
     return KruskalRank(
@@ -101,26 +98,20 @@ def kruskal(
 
 
 @contextmanager
-def _searching(log: Log | None, cluster: Cluster | None) -> Iterator[None]:
-    """A context manager for the search. It reports Ctrl-C with the contents of the log, and a
-    contradiction as false records of a log or of workers."""
+def _searching(cluster: Cluster | None) -> Iterator[None]:
+    """A context manager for the search. It reports a contradiction as false records of workers."""
     try:
         yield
-    except KeyboardInterrupt:
-        kept = "" if log is None else f"{log.count} finished shards are kept in {log.path}"
-        raise KeyboardInterrupt(kept) from None
     except Contradiction:
-        if log is None and cluster is None:
+        if cluster is None:
             raise
-        reason = "one that contradicts what is proved here"
-        raise untrue("log" if cluster is None else "dask", reason) from None
+        raise untrue("one that contradicts what is proved here") from None
 
 
 def _sampled(
     vectors: Vectors,
     question: Kruskal,
     interval: Interval,
-    log: Log | None,
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
@@ -130,7 +121,7 @@ def _sampled(
     size = k or interval.upper.value
     if not size or not count or (settled(interval, k) and question.subsets is None):
         return interval, None
-    job = sampling_job(vectors, size, count, seed=question.seed, device=question.device, log=log)
+    job = sampling_job(vectors, size, count, seed=question.seed, device=question.device)
     records, assumed = job.run(cluster, progress=progress)
     sampled = job.work.summary(vectors, job.plan, records.values(), assumed)
     if sampled.witness is not None:

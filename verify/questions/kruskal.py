@@ -38,12 +38,6 @@ class Kruskal(Question):
         "auto", DEVICES, "device for the subsets: auto | cpu | cuda", repeats=False
     )
     dask: str | None = option(None, TEXT, "address of a Dask scheduler", repeats=False)
-    log: str | None = option(
-        None,
-        TEXT,
-        "SQLite file of finished shards, from which the same command resumes",
-        repeats=False,
-    )
     seed: int = option(0, SEED, "random seed of subsets and bases")
 
 

@@ -1,1 +1,1 @@
-"""Long searches in shards, on threads or Dask, with a log of finished shards."""
+"""Long searches in shards, on threads or on Dask."""

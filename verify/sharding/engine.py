@@ -5,8 +5,7 @@ record arrives. Records are read and stored in the order of the shards.
 
 Clusters lose workers. Dask runs the shards of a lost worker elsewhere, but gives up a shard on
 which too many workers ended (`allowed-failures`); the run then ends with a one-line error. A worker
-may also have another version, or return false records, so its answer is checked like a record of a
-log (`fits`).
+may also have another version, or return false records, so its answer is checked (`fits`).
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ Fits = Callable[[Shard, Any], bool]
 """Whether a record can belong to the shard, judged by its form and its counts."""
 
 _WORKERS = f"run by workers that stay alive and have attncert {version('attncert')}, as this one"
-_SOURCES = {"log": "log", "dask": "cluster"}
 _PATIENCE = 60.0  # seconds within which a cluster must have a worker
 
 
@@ -50,52 +48,43 @@ def run(
     *,
     threads: int | None = None,
     cluster: Cluster | None = None,
-    finished: Mapping[Shard, Record] | None = None,
     fits: Fits = lambda shard, record: True,
-    keep: Callable[[Shard, Record], None] = lambda shard, record: None,
     enough: Callable[[Record], bool] = lambda record: False,
     progress: StageProgress = silent,
 ) -> dict[Shard, Record]:
-    """The records of these shards, in their order, up to the first record that is enough. Finished
-    shards are not run again.
+    """The records of these shards, in their order, up to the first record that is enough.
 
     shared:  the arguments that every shard needs, such as the table of vectors.
     threads: by default, all cores. cluster: from `dask`; `threads` is then ignored.
     fits: checks a record from a cluster; if it does not fit, InputError is raised.
-    keep:    called in this thread with each shard and its record, once all earlier shards are done.
     """
-    known, records = finished or {}, dict[Shard, Record]()
-    pending = [shard for shard in shards if shard not in known]
+    records = dict[Shard, Record]()
     if cluster is None:
-        arriving = parallel_map(lambda shard: one(work, shard, *shared), pending, threads)
+        arriving = parallel_map(lambda shard: one(work, shard, *shared), shards, threads)
     else:
-        arriving = _on_cluster(pending, work, shared, cluster, fits)
+        arriving = _on_cluster(shards, work, shared, cluster, fits)
     with contextlib.closing(arriving):
         for count, shard in enumerate(shards):
             progress("shards", count, len(shards))
-            if shard in known:
-                records[shard] = known[shard]
-            else:
-                records[shard] = next(arriving)
-                keep(shard, records[shard])
+            records[shard] = next(arriving)
             if enough(records[shard]):
                 break
     return records
 
 
 def repeated(
-    records: Mapping[Shard, Record], foreign: Sequence[Shard], work: Work, shared: Sequence[Any]
+    records: Mapping[Shard, Record], work: Work, shared: Sequence[Any]
 ) -> tuple[Shard, bool]:
-    """A shard whose record comes from elsewhere, and whether computing it here gives the same
-    record. The choice of the shard depends on all these records, so that equal runs end alike."""
-    digest = hashlib.sha256(json.dumps([records[shard] for shard in foreign]).encode())
-    again = foreign[int(digest.hexdigest(), 16) % len(foreign)]
+    """A shard whose record comes from a cluster, and whether computing it here gives the same
+    record. The choice of the shard depends on all records, so that equal runs end alike."""
+    digest = hashlib.sha256(json.dumps(list(records.values())).encode())
+    again = list(records)[int(digest.hexdigest(), 16) % len(records)]
     return again, one(work, again, *shared) == records[again]
 
 
-def untrue(argument: str, actual: str) -> InputError:
-    """The error if records of a log or of a cluster's workers are false."""
-    return InputError(argument, f"a {_SOURCES[argument]} whose records are true", actual)
+def untrue(actual: str) -> InputError:
+    """The error if records of a cluster's workers are false."""
+    return InputError("dask", "a cluster whose records are true", actual)
 
 
 @contextlib.contextmanager
@@ -167,8 +156,7 @@ def _same(table: Any) -> Any:
 
 
 def one(work: Work, shard: Shard, *shared: Any) -> Record:
-    """The record of one shard, converted to JSON and back, so that it is the same whether it was
-    logged or not."""
+    """The record of one shard, converted to JSON and back, like the record of a worker."""
     record: Record = json.loads(json.dumps(work(shard, *shared)))
     return record
 

@@ -111,9 +111,9 @@ def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Clai
     )
     if views.cluster is None:
         return records, []
-    again, same = repeated(records, [*records], judged, (cases,))
+    again, same = repeated(records, judged, (cases,))
     if not same:
-        raise untrue("dask", "one that differs from what is computed here")
+        raise untrue("one that differs from what is computed here")
     statement = (
         f"Results of Dask workers are true: those of {sum(x.count for x in records):,} situations, "
         f"of which {again.count:,} were computed again here, with the same result."
@@ -128,7 +128,7 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
     shard, last = [*records.items()][-1]
     if last["wrong"] is not None:
         if not cases.lead(cases.situations(shard)[last["wrong"]])[0] <= 0:
-            raise untrue("dask", "one that contradicts what is computed here")
+            raise untrue("one that contradicts what is computed here")
         return said(Level.REFUTED, _shown(cases, shard, last["wrong"])), {}
     if open_ := [(shard, t) for shard, record in records.items() for t in record["open"]]:
         reason = f"balls do not decide {len(open_)} situations; the first holds this input"

@@ -130,7 +130,6 @@ BAD_OPTIONS = {
     "k > N": ["--k", "41"],
     "work 0": ["--work", "0"],
     "work nan": ["--work", "nan"],
-    "a folder as log": ["--log", "."],
     "no scheduler": ["--dask", "nonsense://"],
 }
 
@@ -256,10 +255,10 @@ def test_what_workers_say_is_assumed(
 # In Python.
 
 
-def test_what_a_record_from_a_log_rests_on_stands_in_the_conclusion() -> None:
+def test_what_a_record_from_a_worker_rests_on_stands_in_the_conclusion() -> None:
     """If the lower end is only assumed, so is the conclusion, whatever level it states."""
     interval = Interval.trivial(Vectors.of(table()))
-    low = RankBound("lower", 3, "exhaustive", "The log says so.", level=Level.ASSUMED)
+    low = RankBound("lower", 3, "exhaustive", "A worker says so.", level=Level.ASSUMED)
     trace = ProofTrace(claims(Vectors.of(table()), None, interval.tighten(low), None))
     assert trace.standing(ids.KRUSKAL_RANK) is trace.standing(ids.KRUSKAL_LOWER) is Level.ASSUMED
     assert trace.standing(ids.KRUSKAL_UPPER) is Level.PROVED

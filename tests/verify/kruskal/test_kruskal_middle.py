@@ -16,18 +16,14 @@ from support.kruskal_cases import is_circuit, planted
 from support.shares import share
 
 from attncert.verify.claims.evidence import Level
-from attncert.verify.kruskal.kruskal import kruskal
 from attncert.verify.kruskal.methods import middle
 from attncert.verify.kruskal.methods.determinants import BLOCK, R, singular
 from attncert.verify.kruskal.methods.exhaustive import decide
 from attncert.verify.kruskal.methods.middle import Middle
 from attncert.verify.kruskal.methods.middle_compiled import REPRESENTATIVES, equal_sums
 from attncert.verify.kruskal.shards.all_sets import AllSets
-from attncert.verify.kruskal.shards.jobs import Job
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
-from attncert.verify.questions.kruskal import Kruskal
 from attncert.verify.sharding.engine import run
-from attncert.verify.sharding.log import Log
 from attncert.verify.sharding.shards import Record, Shard
 
 
@@ -151,7 +147,7 @@ def test_the_committed_records_say_that_every_six_of_the_digits_are_independent(
     plan = search.plan(0)
     assert [*records] == plan.shards() and plan.count == 19532
     assert all(search.fits(digits, shard, record) for shard, record in records.items())
-    bound = search.bound(digits, plan, records.values(), "The log has them.")
+    bound = search.bound(digits, plan, records.values(), "Workers have them.")
     assert bound is not None
     assert (bound.end, bound.value, bound.level) == ("lower", 6, Level.ASSUMED)
     assert bound.numbers["sets"] == math.comb(1782, 6) == 44_101_591_030_013_517
@@ -165,20 +161,6 @@ def test_a_committed_record_is_what_a_new_search_yields(number: int) -> None:
     search = AllSets.of(digits, 6)
     shard, record = list(_six().items())[number]
     assert run([shard], search, (digits.array,))[shard] == record
-
-
-@pytest.mark.slow
-def test_with_the_committed_records_the_digits_have_six_or_seven(tmp_path: Path) -> None:
-    digits = load_vectors("digits")
-    with Log(tmp_path / "log") as log:
-        search = Job.of(AllSets.of(digits, 6), digits, 0, log)
-        for shard, record in _six().items():
-            search.keep(shard, record)
-    question = Kruskal(work=425.0, subsets=0, log=str(tmp_path / "log"))
-    interval = kruskal(digits, question).interval
-    assert (interval.lower.value, interval.upper.value) == (6, 7)
-    assert (interval.lower.level, interval.upper.level) == (Level.ASSUMED, Level.PROVED)
-    assert "all sets of 7" in interval.stopped
 
 
 def test_a_block_of_determinants_moves_the_dependent_sets_to_the_front() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.rank_cases import holds
 
 from attncert.verify.claims.evidence import Level
+from attncert.verify.kruskal.bounds import Contradiction
 from attncert.verify.kruskal.shards.draws import BLOCK, sequences
 from attncert.verify.kruskal.shards.sampled import failing_at_most
 from attncert.verify.kruskal.shards.subsets import Sampler
@@ -127,15 +128,32 @@ def test_a_claim_is_called_sampled_and_bounds_no_rank() -> None:
     assert claim.numbers["failing at most"] >= 1 - 0.05 ** (1 / 200)
 
 
-# Settings.
+# Records of workers.
+
+EDITS: dict[str, dict[str, Any]] = {
+    "index out of range": {"circuit": [0, 1, 2, 60]},
+    "index twice": {"circuit": [0, 0, 2]},
+    "count negative": {"counts": {"independent": -1, "dependent": 65}},
+    "another count": {"counts": {"\x1b[31m": 64}},
+    "more than kernels count": {"counts": {"independent": 2**63}},
+    "dependent without a circuit": {"counts": {"dependent": 64}},
+    "too few": {"counts": {"independent": 63}},
+}
 
 
-def test_a_log_is_about_these_numbers_and_these_draws() -> None:
-    vectors, other = planted(), planted(seed=1)
-    same = Vectors.of(vectors.array.copy())
-    assert vectors.sha256 == same.sha256 != other.sha256
-    big = Vectors.of([[10**30, 1], [1, 2]])
-    assert big.sha256 != Vectors.of([[10**30 + 1, 1], [1, 2]]).sha256
-    sampler = Sampler.of(vectors, 5, 100)
-    assert sampler.settings(0) == sampler.settings(0) != sampler.settings(1)
-    assert Sampler.of(vectors, 6, 100).settings(0) != sampler.settings(0)
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_a_record_of_another_form_fits_no_shard(edit: dict[str, Any]) -> None:
+    vectors = planted()
+    sampler = Sampler.of(vectors, 5, 64, device="cpu")
+    (shard,) = sampler.plan(0).shards()
+    record = {"counts": {"independent": 64}, "circuit": None}
+    assert sampler.fits(vectors, shard, record)
+    assert not sampler.fits(vectors, shard, record | edit)
+
+
+def test_a_circuit_that_is_none_is_a_contradiction() -> None:
+    vectors = planted()
+    sampler = Sampler.of(vectors, 5, 64, device="cpu")
+    record = {"counts": {"dependent": 64}, "circuit": [0, 1, 3]}
+    with pytest.raises(Contradiction, match="which are not"):
+        sampler.summary(vectors, sampler.plan(0), [record])

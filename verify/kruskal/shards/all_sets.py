@@ -2,7 +2,7 @@
 
 A shard is a range of the pieces of the search. If every shard is finished, settled and without a
 circuit, any k of the vectors are independent. This is proved, like the other bounds of the
-interval, if all shards ran here, and assumed if records come from a log or a cluster.
+interval, if all shards ran here, and assumed if records come from a cluster.
 """
 
 from __future__ import annotations
@@ -51,10 +51,6 @@ class AllSets:
         price = exhaustive.nominal_seconds(*shape, threads=1)
         size = min(max(count / price, count / _MOST_SHARDS), count // _SHARDS)
         return Plan(f"all sets of {self.k}", seed, count, max(1, int(size)))
-
-    def settings(self, seed: int) -> dict[str, Any]:
-        """The settings of the shards, besides the version and the vectors."""
-        return {}
 
     @property
     def items(self) -> str:

@@ -8,7 +8,6 @@ independent subsets) are decided over Q as long as this is cheap; the rest is un
 
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from collections.abc import Collection
@@ -60,12 +59,6 @@ class Sampler:
         seconds = 2e-5 + self.k**3 / 3e10  # one subset on one core
         size = min(_LARGEST_SHARD, 2 ** round(math.log2(1 / seconds)), self.expected // _SHARDS)
         return Plan("subsets", seed, self.expected, max(BLOCK, size))
-
-    def settings(self, seed: int) -> dict[str, Any]:
-        """The settings of the shards, besides the vectors. `draws` changes if another library
-        version draws other sets."""
-        first = sequences(self.vectors, self.k, seed, 0, BLOCK)
-        return {"k": self.k, "draws": hashlib.sha256(first.astype("<i8").tobytes()).hexdigest()}
 
     @property
     def items(self) -> str:
