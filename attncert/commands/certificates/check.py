@@ -15,7 +15,6 @@ from attncert.terminal.output import print_json, say
 from attncert.terminal.progress import Stages
 
 if TYPE_CHECKING:
-    from attncert.commands.certificates.compared import Compared
     from attncert.verify.checker import Verdict
 
 
@@ -38,6 +37,7 @@ def check(
     ] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
+    from attncert.commands.certificates.compared import compared
     from attncert.verify.checker import EXIT
 
     if fast + verified + kernel > 1:
@@ -61,24 +61,14 @@ def check(
             )
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
-    status, sentences, not_compared = EXIT[verdict.status], tuple[str, ...](), ""
+    status, sentences = EXIT[verdict.status], tuple[str, ...]()
     if certificate != argument and verdict.status == "holds":
-        sentences, status, not_compared = _compared(argument, limit_seconds)
+        sentences, status = compared(Path(argument))
     if as_json:
-        folder = [*filter(None, [not_compared]), *sentences]
-        print_json(verdict._asdict() | ({"folder": folder} if folder else {}))
+        print_json(verdict._asdict() | ({"folder": list(sentences)} if sentences else {}))
     else:
-        first = f"{not_compared} The certificate alone: " if not_compared else ""
-        say(f"{first}{verdict.status}: {verdict.message}", *sentences)
+        say(f"{verdict.status}: {verdict.message}", *sentences)
     return status
-
-
-def _compared(folder: str, limit_seconds: float) -> Compared:
-    from attncert.commands.certificates.compared import compared
-
-    with Stages() as progress:
-        progress("writing the report again", 0, 0)
-        return compared(Path(folder), limit_seconds)
 
 
 def _with_hint(verdict: Verdict) -> Verdict:
