@@ -10,7 +10,6 @@ may also have another version, or return false records, so its answer is checked
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import json
@@ -94,6 +93,8 @@ def dask(address: str) -> Iterator[Cluster]:
     Raises InputError if the `dask` extra is missing, nothing answers within ten seconds, or the
     cluster has no worker within a minute.
     """
+    import asyncio
+
     try:
         import distributed
     except ModuleNotFoundError:
