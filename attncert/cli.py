@@ -33,8 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     `attncert --debug COMMAND ...` shows; 130: interrupted; 141: broken pipe.
     Source: docs/commands.md.
 
-    >>> main(["--quiet", "explain", "digits"])
-    0
+    >>> main(["explain", "no-such-file"])
+    2
     """
     words = sys.argv[1:] if arguments is None else arguments
     options = {"debug": False, "begun": False}

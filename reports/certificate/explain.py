@@ -14,15 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 from attncert.reports.certificate.claims import CLAIMS, Words, further
 from attncert.verify import checker
 from attncert.verify.checker.claims import data_keys, parse, with_layer
 from attncert.verify.checker.origin import data_file
-from attncert.verify.checker.reading import same_digests
-from attncert.verify.claims.words import counted
 
 _NO_WORDS = "This cannot be explained: a part of the file is not what the format requires."
 _WIDTH = 88
@@ -36,7 +33,7 @@ _TRUST = (
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """Headings with one paragraph each, the checker's status (or "only read"), and its message."""
+    """Headings with one paragraph each, the checker's status, and its message."""
 
     file: str
     claim: str
@@ -47,8 +44,7 @@ class Explanation:
 
     @property
     def exit_status(self) -> int:
-        """The checker's exit status; 0 if the file was only read."""
-        return checker.EXIT.get(self.status, 0)
+        return checker.EXIT[self.status]
 
     def as_dict(self) -> dict[str, Any]:
         keys = ("claim", "construction", "dims", "input_sha256", "produced_by")
@@ -60,12 +56,9 @@ class Explanation:
         } | {key: self.certificate[key] for key in keys}
 
 
-def explain(
-    path: str, *, name: str = "", check: bool = True, limit_seconds: float = 600.0
-) -> Explanation:
-    """The certificate at `path`, with the status of the checker if `check`; otherwise only its
-    digests are compared. name: the file's name in messages. Raises InputError if the file is not a
-    certificate."""
+def explain(path: str, *, name: str = "", limit_seconds: float = 600.0) -> Explanation:
+    """The certificate at `path`, with the status of the checker. name: the file's name in messages.
+    Raises InputError if the file is not a certificate."""
     name = name or path
     try:
         limits = checker.Limits(math.inf, checker.LIMIT_MIB)
@@ -80,10 +73,10 @@ def explain(
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise InputError(name, "an attncert certificate", f"unreadable ({reason})") from None
-    if check and other is None:
+    if other is None:
         verdict = checker.check_file(path, limit_seconds)
         other = verdict.status, verdict.message
-    status, message = other or _read(content)
+    status, message = other
     if status == "unusable":
         raise _unusable(name, message)
     try:
@@ -92,9 +85,6 @@ def explain(
         more, how = further(whole)
         words = words._replace(claim=words.claim + more, proof=words.proof + how)
     except (checker.Rejected, *_MALFORMED):
-        if status == "only read":
-            actual = "one with a part of another type"
-            raise InputError(name, "an attncert certificate", actual) from None
         words = Words(*[_NO_WORDS] * 4)
     parts = (
         ("What it claims", words.claim),
@@ -135,14 +125,6 @@ def _trust(words: Words) -> str:
     return _TRUST.format(more=f"{words.trust} ".lstrip(), lines=lines)
 
 
-def _read(content: dict[str, Any]) -> tuple[str, str]:
-    try:
-        same_digests(content)
-    except checker.Rejected as rejected:
-        return rejected.args[0], rejected.args[1]
-    return "only read", "the claim was not checked; the digests are fresh"
-
-
 def text(explanation: Explanation) -> list[str]:
     """Lines for a terminal: headings and wrapped paragraphs, with blank lines between."""
     lines: list[str] = []
@@ -150,22 +132,6 @@ def text(explanation: Explanation) -> list[str]:
         lines += ["", heading] if lines else [heading]
         lines += textwrap.wrap(body, _WIDTH, initial_indent="  ", subsequent_indent="  ")
     return lines
-
-
-def data_text(data: Dataset) -> list[str]:
-    """A data set in two lines: its sizes, and the SHA-256 that reports and certificates name.
-
-    >>> data_text(Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 4]], [5, 7]))[0]
-    'data: 2 examples, one context of 2 tokens for all, width 2, labels of width 1'
-    """
-    contexts = (
-        f"one context of {counted(data.n, 'token')} for all"
-        if data.shared
-        else f"contexts of {data.lengths} token{'s' * (data.longest > 1)}"
-    )
-    labels = f"labels of width {data.m}" if data.labelled else "no labels"
-    sizes = f"{counted(data.T, 'example')}, {contexts}, width {data.d}, {labels}"
-    return [f"{data.name}: {sizes}", f"SHA-256: {data.sha256}"]
 
 
 def _origin(cert: Mapping[str, Any]) -> str:
@@ -191,6 +157,5 @@ def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
         "holds": f"Yes, from the {files} alone, and the claim holds: ",
         "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",
         "over limit": "No, a limit was reached, so the claim is open: ",
-        "only read": "No, as requested: ",
     }
     return f"{words[status]}{message}."

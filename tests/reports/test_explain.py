@@ -62,9 +62,6 @@ def test_a_wrong_one_is_called_wrong(tmp_path: Path) -> None:
     found = explain(path)
     assert (found.status, found.exit_status) == ("wrong", 1)
     assert "the claim is WRONG: the output of example 0" in dict(found.parts)["Checked now"]
-    unread = explain(path, check=False)
-    assert (unread.status, unread.exit_status) == ("only read", 0)
-    assert dict(unread.parts)["Checked now"].startswith("No, as requested")
     late = explain(path, limit_seconds=0)
     assert (late.status, late.exit_status) == ("over limit", 3)
 
@@ -80,8 +77,7 @@ def test_a_file_too_long_to_be_read_is_not_called_another_kind_of_file(
 def test_the_command(tmp_path: Path, shell: Shell) -> None:
     path = written(CASES["interpolation"](), tmp_path)
     assert shell.runs("explain", path).out.startswith("What it claims\n  The file holds")
-    printed = shell.runs("explain", path, "--no-check", "--json")
-    assert json.loads(printed.out)["status"] == "only read"
+    assert json.loads(shell.runs("explain", path, "--json").out)["status"] == "holds"
     shell.refuses("explain", tmp_path / "none.json")
 
 

@@ -31,7 +31,6 @@ def test_no_labels_are_needed_for_the_rank(tmp_path: Path, shell: Shell) -> None
     shell.runs("capacity", path, "--out", tmp_path / "t")
     assert "Given labels:" not in (tmp_path / "t" / "report.md").read_text()
     for source in (path, certificate):  # the file has zeros, which are not labels
-        shell.runs("explain", source)
         assert "needs no labels" in shell.refuses("fit", source, *out)
     none = {"contexts": EYE, "queries": QUERIES, "labels": None}
     (tmp_path / "null.json").write_text(json.dumps(none))

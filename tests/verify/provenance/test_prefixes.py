@@ -263,8 +263,6 @@ def test_the_command_line(tmp_path: Path, shell: Shell) -> None:
     )
     said = shell.runs("prove", file, *generic, tmp_path / "o").out
     assert "18 examples" in said and "1 token sequence over 8 symbols" in said
-    words = shell.runs("explain", file).out
-    assert words.startswith("t: 18 examples, contexts of 1 to 18 tokens, width 8")
     shell.runs("prove", tmp_path / "o" / "certificate.json", *generic, tmp_path / "p")
     both = [json.loads((tmp_path / x / "certificate.json").read_text()) for x in "op"]
     assert both[0]["digest"] == both[1]["digest"]
