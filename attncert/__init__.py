@@ -37,8 +37,7 @@ _DISPLAYS = {
     "answer": ("attncert.reports.answers", "in_notebook"),
     "sentences": ("attncert.reports.answers", "sentences_of"),
     "report": ("attncert.reports.answers", "write_report"),
-    "plot": ("attncert.reports.plots", "plots"),
-    "trace": ("attncert.reports.plots", "drawn"),
+    "trace": ("attncert.reports.prove.graph", "drawn"),
 }
 
 

@@ -17,10 +17,11 @@ from typing import Any
 
 from cases import command, write
 from machine import machine
+from matplotlib.figure import Figure
 
 from attncert import Request
 from attncert.constructions.data.loading import load
-from attncert.reports.words.figure import Figure, style, to_svg
+from attncert.reports.words.figure import style, to_svg
 from attncert.verify.depth.draw import draw_network
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import deep_rank

@@ -317,7 +317,7 @@ print("the answer:", proof.standing.value)
 # ## In a notebook
 #
 # A proof shows its verdict, and `proof.trace` its graph: solid edges are what
-# the certificate rests on. `proof.plot.saturation()` is the report's heat map. `to_numpy`
+# the certificate rests on. `proof.write(folder)` writes the report with its figures. `to_numpy`
 # gives the weights as floats, `to_sympy` exactly. Bars appear below a long cell with
 # `with Stages() as progress: prove(data, settings, progress)`.
 

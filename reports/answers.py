@@ -14,7 +14,6 @@ from attncert.constructions.foreign import escaped, printable
 from attncert.reports.folder import write
 from attncert.reports.report import PageParts, Report, Table, author_file, figure_file
 from attncert.reports.words.claims import lines, readable
-from attncert.reports.words.drawing import svgs
 from attncert.reports.words.jsonable import jsonable, readable_json
 from attncert.reports.words.levels import WORDING, legend
 from attncert.reports.words.templating import page
@@ -61,7 +60,7 @@ def report(answer: Answer) -> Report:
         "report.md": page(parts.template, context | dict(parts.context)),
         "answer.json": readable_json(summary | {"exhibits": exhibits}),
         "timings.json": readable_json(_timings(answer)),
-        **{figure_file(name): svg for name, svg in svgs(parts.figures()).items()},
+        **{figure_file(name): svg for name, svg in parts.figures().items()},
         **parts.files(),
     }
     if author is not None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attncert.constructions.foreign import safe_name
-from attncert.reports.words.drawing import Picture
 from attncert.reports.words.text import MARK
 
 HTML_MARK = f"<!doctype html>\n{MARK}"  # the beginning of every page for a browser
@@ -69,7 +68,7 @@ class PageParts:
     template: str
     context: Mapping[str, Any]
     exhibits: Mapping[str, Any] = field(default_factory=dict)
-    figures: Callable[[], Mapping[str, Picture]] = dict
+    figures: Callable[[], Mapping[str, bytes]] = dict
     files: Callable[[], Mapping[str, bytes]] = dict
     more: tuple[str, ...] = ()
     table: Table | None = None

@@ -6,10 +6,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from attncert.reports.pages.capacity import NAMES, ends_of, exhibited, further_files, row_of
 from attncert.reports.report import PageParts
 from attncert.reports.words.claims import lines
-from attncert.reports.words.figure import Figure, style
+from attncert.reports.words.figure import style, to_svg
 from attncert.verify.claims.words import counted
 from attncert.verify.depth.capacity import DepthCapacity
 from attncert.verify.depth.notions import Notion
@@ -67,7 +69,7 @@ def _by_layers(answer: DepthCapacity) -> str:
 
 
 @style()
-def _figure(answer: DepthCapacity) -> Figure:
+def _figure(answer: DepthCapacity) -> bytes:
     """Certified rank and bound against parameters, a point for each number of layers."""
     figure = Figure(figsize=(5.2, 3.4), layout="constrained")
     axes = figure.subplots()
@@ -84,4 +86,4 @@ def _figure(answer: DepthCapacity) -> Figure:
     axes.set_ylim(bottom=0)
     axes.margins(x=0.15)
     axes.legend(loc="upper left")
-    return figure
+    return to_svg(figure)

@@ -17,7 +17,6 @@ from attncert.reports.prove.blocks import MARGIN
 from attncert.reports.prove.heat_map import heat_map
 from attncert.reports.report import PageParts, Table
 from attncert.reports.words.claims import lines
-from attncert.reports.words.drawing import Picture
 from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -47,7 +46,7 @@ def page_parts(answer: LayerAnswer) -> PageParts:
     return PageParts("layer.md.j2", context, exhibits(answer), partial(_figures, audit), more=more)
 
 
-def _figures(audit: LayerAudit | None) -> dict[str, Picture]:
+def _figures(audit: LayerAudit | None) -> dict[str, bytes]:
     return {} if audit is None else {"saturation": heat_map(saturation(audit), "example")}
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from attncert.reports.prove.graph import graph
 from attncert.reports.prove.heat_map import heat_map
-from attncert.reports.words.drawing import Drawing, Picture
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import HeadSummary, Proof
 
@@ -20,18 +19,18 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 WIDTH = 8.0  # inches
 
 
-def graph_of(proof: Answer) -> dict[str, Picture]:
+def graph_of(proof: Answer) -> dict[str, bytes]:
     """The graph of what each claim rests on, by its name among the figures."""
-    return {"graph": Drawing(graph(proof.trace, proof.conclusion))}
+    return {"graph": graph(proof.trace, proof.conclusion)}
 
 
-def draw(proof: Proof) -> dict[str, Picture]:
+def draw(proof: Proof) -> dict[str, bytes]:
     """Figures by name; the heat map only if heads were built."""
     drawn = graph_of(proof)
     return drawn | {"saturation": saturation(proof.heads)} if proof.heads else drawn
 
 
-def saturation(heads: Sequence[HeadSummary]) -> Drawing:
+def saturation(heads: Sequence[HeadSummary]) -> bytes:
     """Heads × examples in the order of the groups: how far each head is from attending to one row.
 
     Left of each outlined group are the examples of earlier groups, which the construction

@@ -70,6 +70,11 @@ def graph(trace: ProofTrace, conclusion: ClaimId | None = None, page: str | None
     return ("\n".join([*lines, "</svg>"]) + "\n").encode()
 
 
+def drawn(trace: ProofTrace) -> str:
+    """The graph of any trace as SVG, as in the report of a proof, without its links."""
+    return graph(trace, page=None).decode()
+
+
 def _box(box: Box, centre: Point, steps: str, answer: bool) -> str:
     """The box's name, as the last attribute of the opening tag, and its drawing."""
     (x, y), (w, h), look = centre, _BOX, WORDING[box.standing]

@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 
 from attncert.constructions.arrays import FloatArray
-from attncert.reports.words.drawing import Drawing
 from attncert.reports.words.text import plain
 from attncert.verify.claims.words import counted
 
@@ -30,7 +29,7 @@ _WHOLE = 680  # the width of the drawing
 Group = tuple[int, int, int]  # a head; its first column and the one after its last
 
 
-def heat_map(bits: FloatArray, examples: str, groups: Sequence[Group] = ()) -> Drawing:
+def heat_map(bits: FloatArray, examples: str, groups: Sequence[Group] = ()) -> bytes:
     """bits: -log2(1 - p_max), heads × examples. examples: the label of the x axis. groups: cells
     that are outlined. Large maps show the least saturated pair of each block."""
     heads, columns = bits.shape
@@ -50,7 +49,7 @@ def heat_map(bits: FloatArray, examples: str, groups: Sequence[Group] = ()) -> D
         *_axes(heads, columns, height, examples),
         *_legend(height + _TOP + 52),
     ]
-    return Drawing(("\n".join([*lines, "</svg>"]) + "\n").encode())
+    return ("\n".join([*lines, "</svg>"]) + "\n").encode()
 
 
 def caption(heads: int, examples: int) -> str:

@@ -15,14 +15,6 @@ from matplotlib import figure
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 
-class Figure(figure.Figure):
-    """A Matplotlib figure that a notebook shows, as its SVG, whether or not pyplot was loaded."""
-
-    def _repr_svg_(self) -> str:
-        with style():
-            return to_svg(self).decode()
-
-
 @contextmanager
 def style() -> Iterator[None]:
     """The settings of reports, for drawing and for saving."""

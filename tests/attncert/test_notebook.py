@@ -85,14 +85,8 @@ def test_a_notebook_shows_the_verdict(proof: Proof) -> None:
     assert "Refuted" in prove(DATA, Prove(heads=1))._repr_markdown_()
 
 
-def test_a_notebook_shows_the_graph_and_the_figures(proof: Proof) -> None:
+def test_a_notebook_shows_the_graph(proof: Proof) -> None:
     assert "<svg" in proof.trace._repr_svg_()
-    assert dir(proof.plot) == ["graph", "saturation"]
-    for name in dir(proof.plot):
-        figure = getattr(proof.plot, name)()
-        assert "</svg>" in figure._repr_svg_()
-    with pytest.raises(AttributeError, match=r"no plot saturation; the plots are graph$"):
-        prove(DATA, Prove(heads=1)).plot.saturation()
 
 
 ASKED: dict[str, Callable[[], Answer]] = {
@@ -114,15 +108,13 @@ def trained(name: str) -> str:
 
 @pytest.mark.parametrize("command", ASKED)
 def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
-    """They show every sentence and at least one picture, and for compare the table too."""
+    """They show every sentence, and for compare the table too."""
     answer = ASKED[command]()
     said = report(answer).sentences
     assert str(answer).splitlines() == list(said)
     shown = answer._repr_markdown_() or ""
     assert shown.count("\n>\n") == len(said) - 1
-    assert "graph" in dir(answer.plot) and "<svg" in answer.plot.graph()._repr_svg_()
-    if command == "layer":
-        assert "the largest error is in" in shown and "saturation" in dir(answer.plot)
+    assert command != "layer" or "the largest error is in" in shown
     tables = MarkdownIt().enable("table").render(shown).count("<table>")
     assert tables == (command == "compare")
 

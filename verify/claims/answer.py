@@ -124,11 +124,6 @@ class Answer:
         """The command line that reproduces the answer, without paths."""
         return self.question.line()
 
-    @property
-    def plot(self) -> Any:
-        """An object whose methods return the figures of the report; every answer has `graph`."""
-        return displayed("plot", self)
-
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the report to `folder`; returns the paths of its files. Raises InputError."""
         return displayed("report", self, folder)
