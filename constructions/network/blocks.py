@@ -134,7 +134,7 @@ class Attention(Block):
         table, on = [], states.arithmetic
         for head in range(len(self.heads)):
             rows, scores = list[list[Any]](), self._scores(head, on)
-            for queries, context in states.by_context():
+            for queries, context in states.by_context:
                 masks = self.masks(int(context.nrows()), int(queries.nrows()), of_tokens)
                 for row, mask in zip(scores(queries, context, of_tokens), masks, strict=True):
                     rows.append([x if sees else None for x, sees in zip(row, mask, strict=True)])
@@ -157,7 +157,7 @@ class Attention(Block):
         weights = self.weights(states) if weights is None else weights
         for head, rows in zip(self.heads, weights, strict=True):
             rest, means = iter(rows), []
-            for queries, context in states.by_context():
+            for queries, context in states.by_context:
                 count, tokens = int(queries.nrows()), int(context.nrows())
                 entries = [x for row in islice(rest, count) for x in row]
                 read = context * on.matrix(head.value) if of_values else context

@@ -213,7 +213,7 @@ class Positions(Block):
     def _made(self, states: States, *, of_tokens: bool) -> Any:
         table, width = states.arithmetic.matrix(self.table).tolist(), int(self.table.ncols())
         made = list[int]()
-        for queries, context in states.by_context():
+        for queries, context in states.by_context:
             made += places_of(queries, context, self.query_place, of_tokens=of_tokens)
         if max(made) >= len(table):
             raise InputError("table", f"of a row for the place {max(made)}", len(table))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
@@ -25,13 +26,14 @@ class States:
         contexts = tuple(matrix(data.context(t)) for t in range(len(data.contexts)))
         return cls(contexts, matrix(data.query_matrix), arithmetic)
 
-    def by_context(self) -> Iterator[tuple[Any, Any]]:
+    @cached_property
+    def by_context(self) -> tuple[tuple[Any, Any], ...]:
         """Each context with the queries that it serves, as rows."""
         if len(self.contexts) == 1:
-            yield self.queries, self.contexts[0]
-            return
-        for query, context in zip(self.queries.tolist(), self.contexts, strict=True):
-            yield self.arithmetic.matrix(1, len(query), query), context
+            return ((self.queries, self.contexts[0]),)
+        matrix = self.arithmetic.matrix
+        queries = (matrix(1, len(query), query) for query in self.queries.tolist())
+        return tuple(zip(queries, self.contexts, strict=True))
 
     def require_short(self) -> None:
         """Raises TooLong: a few blocks can make numbers that no memory holds."""
