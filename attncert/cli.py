@@ -22,7 +22,6 @@ from attncert.verify.questions.constructions import OURS
 
 _MOST = 300  # the longest message of an unexpected exception, in characters
 _ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
-_OF_LIBRARIES = "MPLBACKEND", "SOURCE_DATE_EPOCH"  # with wrong values libraries cannot be imported
 _MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
@@ -64,8 +63,6 @@ def _is_interrupt(error: BaseException | None) -> bool:
 def process() -> NoReturn:
     """Run `main` as a process, which a second Ctrl-C, or one while Python exits, ends at once."""
     sys.excepthook, sys.unraisablehook = _silent, _again
-    for setting in _OF_LIBRARIES:
-        os.environ.pop(setting, None)
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not threads.isdecimal() or int(threads) == 0:  # numba refuses 0 while it is imported
         del os.environ["NUMBA_NUM_THREADS"]

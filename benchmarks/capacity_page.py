@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import BLUE, GREEN, ORANGE, RED, WIDTH, style, to_svg
 from matplotlib.figure import Figure
 
 from attncert.constructions import generic, paper, width_one
@@ -25,8 +26,6 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.given.law import spans
 from attncert.constructions.layer import Layer, parameter_count
-from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
-from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify.limits.tightness.relations.probes import random_layer

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from apriori import Apriori
+from figures import BLUE, GREEN, RED, WIDTH, style, to_svg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -34,8 +35,6 @@ from attncert.constructions.construction import BuiltLayer, SteeringHead, places
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.generators import family
 from attncert.constructions.layer import parameter_count
-from attncert.reports.prove.figures import BLUE, GREEN, RED, WIDTH
-from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page
 from attncert.verify.features import features

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from cases import command, write
+from figures import style, to_svg
 from machine import machine
 from matplotlib.figure import Figure
 
 from attncert import Request
 from attncert.constructions.data.loading import load
-from attncert.reports.words.figure import style, to_svg
 from attncert.verify.depth.draw import draw_network
 from attncert.verify.depth.law import Architecture, DeepSpans
 from attncert.verify.depth.ranks import deep_rank

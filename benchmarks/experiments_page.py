@@ -11,11 +11,10 @@ from statistics import mean, median
 from typing import Any
 
 from experiments_points import key
+from figures import BLUE, GREEN, ORANGE, RED, WIDTH, style, to_svg
 from matplotlib.figure import Figure
 
-from attncert.reports.prove.figures import BLUE, GREEN, ORANGE, RED, WIDTH
 from attncert.reports.report import figure_file
-from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.templating import page
 
 Row = Mapping[str, Any]

@@ -174,9 +174,8 @@ def sets(k: int, sizes: list[int]) -> dict[str, Any]:
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
     """A figure of points and fits; equal numbers give equal bytes."""
+    from figures import style, to_svg
     from matplotlib.figure import Figure
-
-    from attncert.reports.words.figure import style, to_svg
 
     with style():
         figure = Figure(figsize=(7.0, 4.0), layout="constrained")

@@ -108,11 +108,9 @@ def layer(examples: int, repeats: int) -> float:
 
 def plot(curves: dict[str, Any], path: Path) -> None:
     """Points and fits in a panel for each of k, N and T; equal numbers give equal bytes."""
+    from figures import BLUE, ORANGE, style, to_svg
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
-
-    from attncert.reports.prove.figures import BLUE, ORANGE
-    from attncert.reports.words.figure import style, to_svg
 
     with style():
         figure = Figure(figsize=(8.0, 2.8), layout="constrained")

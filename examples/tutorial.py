@@ -20,6 +20,7 @@
 
 # %%
 from fractions import Fraction
+from io import StringIO
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -29,8 +30,8 @@ from matplotlib.figure import Figure
 from attncert import Prove, load, prove
 from attncert.constructions.layer import features
 from attncert.constructions.paper import theorem
-from attncert.reports.prove.figures import BLUE, GREEN, ORANGE
-from attncert.reports.words.figure import style, to_svg
+
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 
 data = load("tiny.json")
 T, n, d = data.T, data.n, data.d
@@ -61,11 +62,10 @@ def arrows(axes, **vectors):
 
 
 def picture(draw, title):
-    with style():
-        figure = Figure(figsize=(4.5, 3), layout="constrained")
-        axes = figure.add_subplot(title=title)
-        draw(axes)
-        display(SVG(to_svg(figure)))
+    figure, drawing = Figure(figsize=(4.5, 3), layout="constrained"), StringIO()
+    draw(figure.add_subplot(title=title))
+    figure.savefig(drawing, format="svg", metadata={"Date": None})
+    display(SVG(drawing.getvalue()))
 
 
 picture(lambda axes: arrows(axes, e0=e[0], e1=e[1], e2=e[2]), "The three queries")

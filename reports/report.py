@@ -24,9 +24,7 @@ FILES = (
     "references.bib",
 )  # fmt: skip
 _AUTHORS = re.compile(r"construction/[A-Za-z0-9._-]+")
-FIGURES = (
-    "graph", "saturation", "fractions", "spectra", "ranks", "depth",
-)  # fmt: skip
+FIGURES = ("graph", "saturation")
 
 
 def is_report_file(name: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from figures import style, to_svg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from attncert.reports.report import Table, figure_file
-from attncert.reports.words.figure import style, to_svg
 from attncert.reports.words.text import plain
 
 UNEXPECTED = "≠"

@@ -1,7 +1,7 @@
 """The figures of a proof: the graph of its claims, and the heat map of saturation.
 
 The background is white, so that a figure reads the same on light and dark pages; colours
-can be told apart with any colour vision (cividis; the Okabe-Ito palette).
+can be told apart with any colour vision (cividis).
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from attncert.reports.prove.graph import graph
 from attncert.reports.prove.heat_map import heat_map
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.proof import HeadSummary, Proof
-
-BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-WIDTH = 8.0  # inches
 
 
 def graph_of(proof: Answer) -> dict[str, bytes]:

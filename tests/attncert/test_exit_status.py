@@ -212,12 +212,11 @@ def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, stat
     assert (done.returncode, done.stderr) == (status, said)
 
 
-def test_settings_of_libraries_end_nothing(tmp_path: Path) -> None:
-    """Each setting would make the import of NumPy, Matplotlib or numba fail."""
+def test_a_setting_of_numba_ends_nothing(tmp_path: Path) -> None:
+    """With this setting numba cannot be imported."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     command = [sys.executable, "-m", "attncert", "kruskal", "tiny.json"]
-    libraries = {"SOURCE_DATE_EPOCH": "x", "MPLBACKEND": "bogus", "NUMBA_NUM_THREADS": "0"}
-    settings = os.environ | libraries
+    settings = os.environ | {"NUMBA_NUM_THREADS": "0"}
     run = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
     assert run.returncode == 0 and run.stderr == ""
 

@@ -14,11 +14,8 @@ from support import proof_fixtures as fixtures
 from support.proof_fixtures import KINDS
 from support.shares import share
 
-from attncert.constructions.data.digits import digits
 from attncert.reports.answers import report
 from attncert.reports.prove.heat_map import COLOURS, GREY, MOST_CELLS, heat_map
-from attncert.verify.limits.capacity.capacity import capacity
-from attncert.verify.questions.fit import Capacity
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -106,16 +103,6 @@ def test_equal_proofs_give_equal_bytes() -> None:
     proofs = [KINDS[kind]() for kind in SAME]
     here = [report(proof).files for proof in proofs]
     assert [report(proof).files for proof in proofs] == here
-
-
-@pytest.mark.slow
-def test_figures_of_matplotlib_are_not_in_the_users_style() -> None:
-    answer = capacity(digits(), Capacity(layers=2, heads=2, examples=12))
-    style = {"font.size": 31.0, "svg.fonttype": "none", "axes.grid": True, "lines.linewidth": 9.0}
-    here = report(answer).files
-    with mpl.rc_context(style):
-        assert report(answer).files == here
-    assert b"Matplotlib v" not in here["figures/depth.svg"]
 
 
 def test_times_and_versions_change_timings_json_alone() -> None:

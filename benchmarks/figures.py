@@ -1,4 +1,4 @@
-"""Figures of Matplotlib, which takes half a second to load, as SVG with reproducible bytes.
+"""Figures of Matplotlib as SVG with reproducible bytes.
 
 The style is Matplotlib's default, not the user's, with a fixed salt for ids, no date or version,
 and text as paths from the bundled font.
@@ -14,10 +14,13 @@ import matplotlib as mpl
 from matplotlib import figure
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"  # the Okabe-Ito palette
+WIDTH = 8.0  # inches
+
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The settings of reports, for drawing and for saving."""
+    """The settings of all figures, for drawing and for saving."""
     ours = {
         "svg.hashsalt": "attncert", "svg.fonttype": "path", "font.size": 9.0,
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10.0,
