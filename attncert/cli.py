@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether this is Ctrl-C, or was raised from it: Python 3.11 wraps one that arrives while a
-    class is being created (`__set_name__`) in a RuntimeError."""
+    """Whether this is a KeyboardInterrupt, or was raised from one: if it arrives while a class is
+    being created (`__set_name__`), Python 3.11 wraps it in a RuntimeError."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None

@@ -3,8 +3,8 @@
     python benchmarks/depth.py [--quick] [--out FILE]
 
 The table has, for each number of layers, the fewest heads of width 1 whose N reaches all labels.
-The picture, docs/images/depth.svg, shows certified ranks on the digits against parameters. With
---quick only the table of the text is made.
+The picture, docs/images/depth.svg, shows certified ranks on the digits against the number of
+parameters. With --quick only the table of the text is made.
 """
 
 from __future__ import annotations

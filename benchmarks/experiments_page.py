@@ -1,6 +1,7 @@
 """The page on the paper's experiments, from the rows that experiments.py keeps.
 
-In figures points are certificates, lines are formulas. Without dates, equal rows give equal bytes.
+In figures points are certificates and lines are formulas. Figures have no dates, so the same rows
+give the same bytes.
 """
 
 from __future__ import annotations

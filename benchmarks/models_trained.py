@@ -5,7 +5,7 @@
 FOLDER holds what models_inputs.py wrote (text.txt, bpe/). It gets digits/ (the 1,797 bundled digits
 as images), vit-before/, vit-trained/, gpt-before/ and gpt-trained/ (as transformers saves models),
 and training.json: loss and accuracy on inputs that were not trained on, and the time. One thread
-and one seed: equal runs on one machine give equal weights. Nothing is downloaded.
+and one seed: identical runs on one machine give identical weights. Nothing is downloaded.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ has data of the same shape with T = 45H and ends at a largest error of 10⁻⁶.
 of k among N vectors of 16 integers. Each size is run twice, and the shorter time counts, since the
 first run compiles.
 
-Times for 10⁶ are extrapolated from the largest size with the asymptotic power of the part, far
+Times for 10⁶ are extrapolated from the largest size with the asymptotic exponent of the part, far
 beyond the sizes that were run.
 """
 
@@ -38,8 +38,8 @@ HEADS = [36, 72, 144, 288]
 FEW_HEADS = [4, 8, 16, 32]
 FITTED = [90, 180, 360, 720, 1440]
 VECTORS = {4: [200, 400, 800, 1600], 5: [75, 150, 300, 400], 6: [150, 300, 600, 900]}
-# The asymptotic power of each part's time, and the bytes that it keeps. The numbers of
-# the readout have about T² bits, and each digit of all of them costs T² products.
+# The exponent of T in the asymptotic time of each part, and the bytes that it keeps. The numbers
+# of the readout have about T² bits, and computing one more digit of each costs T² products.
 ENDS: dict[str, tuple[int, Callable[[float], float]]] = {
     "groups": (2, lambda T: 8 * 16 * T),
     "heads": (3, lambda T: 16 * T**2),
@@ -173,7 +173,7 @@ def sets(k: int, sizes: list[int]) -> dict[str, Any]:
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """A figure of points and fits; equal numbers give equal bytes."""
+    """A figure of points and fits; the same numbers give the same bytes."""
     from figures import style, to_svg
     from matplotlib.figure import Figure
 

@@ -107,7 +107,7 @@ def layer(examples: int, repeats: int) -> float:
 
 
 def plot(curves: dict[str, Any], path: Path) -> None:
-    """Points and fits in a panel for each of k, N and T; equal numbers give equal bytes."""
+    """Points and fits in a panel for each of k, N and T; the same numbers give the same bytes."""
     from figures import BLUE, ORANGE, style, to_svg
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter

@@ -1,4 +1,4 @@
-"""Times certificates by rank of heads of width one at scale, from the data to the file.
+"""Times, at scale, the certification by rank of heads of width one, from the data to the file.
 
     python benchmarks/width_one.py [--quick] [--large | --largest] [--out RESULTS.json]
     python benchmarks/width_one.py --table    writes the table of docs/performance.md from it

@@ -9,7 +9,7 @@ Labels are scalars, heads have width one.
 Levenberg-Marquardt solves f = 0 and |v|² = 1 for the values v of the last layer, whose outputs stay
 1. Many of its zeros are degenerate: a head is constant, or heads cancel in pairs. At the others
 Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is onto at an exact zero.
-The certificate claims real weights with the labels 0 nearby, and any checker may judge it.
+The certificate claims that real weights nearby output the labels 0; any checker can verify it.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ from attncert.constructions.search.placement import Placement, independent_rows
 
 def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> BuiltLayer:
     """The construction with these keys and queries, all of one width, over ℚ in units of ln 2.
-    Heads that place no example come last. Exact; rank decided mod p. Raises InputError if shapes do
-    not fit, HypothesisFails if the layer has more than H heads, and HypothesisFails, undecided, if
-    a logit is not an integer or the rank is below T. Source: docs/constructions.md.
+    Heads that place no example come last. Exact. The rank is decided mod p. Raises InputError if
+    shapes do not fit, HypothesisFails if the layer has more than H heads, and HypothesisFails,
+    undecided, if a logit is not an integer or the rank is below T. Source: docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine").groups

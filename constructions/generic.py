@@ -78,9 +78,9 @@ def build(
     H·d ≥ T (n = 1: one head). For contexts of different lengths no number of heads is known to
     suffice, and n is the smallest token count above 1; for token sequences, H is the least that
     known bounds allow (docs/next-token.md, section 2). With distinct contexts fewer heads, down to
-    T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Exact; rank decided mod p here,
-    and proved again by verify/. Raises InputError, and HypothesisFails: decided if T exceeds the
-    largest possible rank of Z (H·d; H(n-1) + 1 with a shared context), else undecided.
+    T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Exact. The rank is decided mod
+    p here, and proved again by verify/. Raises InputError, and HypothesisFails: decided if T
+    exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a shared context), else undecided.
     """
     if heads is None:
         heads = promised_heads(data)

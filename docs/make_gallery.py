@@ -675,7 +675,7 @@ def _proof(data: Dataset, question: Prove, large: int = LARGE) -> Files:
 
 
 def _kept(files: Files, large: int = LARGE) -> Files:
-    """A report without its times, and without a certificate above so many bytes."""
+    """A report without its times, and without a certificate of more than `large` bytes."""
     size = len(files.get("certificate.json", b""))
     why = {"timings.json": "not kept here"}
     if size > large:

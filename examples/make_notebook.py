@@ -43,7 +43,7 @@ def notebook(source: str) -> str:
 
 
 def executed(text: str) -> str:
-    """The notebook with its outputs, run in this folder; equal runs give equal text."""
+    """The notebook with its outputs, run in this folder; identical runs give identical text."""
     import nbformat
     from nbclient import NotebookClient
 

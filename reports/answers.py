@@ -51,7 +51,8 @@ def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
 
 
 def report(answer: Answer) -> Report:
-    """The report of an answer. Pure: equal answers give equal bytes, except in timings.json."""
+    """The report of an answer. Pure: the same answer gives the same bytes, except in
+    timings.json."""
     parts, summary, author = parts_of(answer), envelope(answer), _author(answer)
     hashed = author and (author[0], hashlib.sha256(author[1]).hexdigest())
     context = _context(answer) | {"author": hashed}

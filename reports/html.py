@@ -50,8 +50,8 @@ _Tokens = Sequence[Token]
 
 
 def html_page(markdown: bytes, files: Mapping[str, bytes]) -> bytes:
-    """The page as one file, in which the figures among the report's files are embedded. Equal
-    Markdown and figures give equal bytes."""
+    """The page as a single file, with the figures of the report embedded. The same Markdown and
+    figures give the same bytes."""
     parser = _parser()
     environment: dict[str, Any] = {"files": files, "headings": [], "slugs": set(), "tables": 0}
     tokens = parser.parse(markdown.decode().replace(MARK, "", 1), environment)

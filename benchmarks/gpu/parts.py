@@ -16,5 +16,5 @@ def rows(number: int, dry: bool) -> list[Row]:
 
 
 def expected(number: int) -> float:
-    """An estimate of the seconds of a part in one process, if torch is installed."""
+    """An estimate of how many seconds a part takes in one process, if torch is installed."""
     return START + sum(row.seconds - START * (row.seconds >= START) for row in rows(number, False))

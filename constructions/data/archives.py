@@ -127,7 +127,7 @@ def _require_short_directory(file: BinaryIO) -> None:
     if len(end) < 22 or not end.startswith(b"PK\5\6") or not end.endswith(b"\0\0"):
         raise zipfile.BadZipFile("no end record in its last 22 bytes")
     if tail[:-22].startswith(b"PK\6\7"):
-        raise zipfile.BadZipFile("it has 2 GiB or more: store smaller integers")
+        raise zipfile.BadZipFile("it is 2 GiB or larger: use a smaller integer type")
     if int.from_bytes(end[12:16], "little") > MAX_DIRECTORY_BYTES:
         raise zipfile.BadZipFile(f"its directory is over {MAX_DIRECTORY_BYTES} bytes")
 
@@ -159,7 +159,7 @@ def _header(member: IO[bytes], key: str) -> _Header:
         if any(size < 0 for size in shape):
             raise ValueError("a negative size")
     except Exception:  # NumPy raises many exception types for a malformed header
-        raise zipfile.BadZipFile(f"{key} has no header as numpy.save writes it") from None
+        raise zipfile.BadZipFile(f"{key} has no numpy.save header") from None
     if dtype.kind not in "iufb" or dtype.itemsize > 8:
         raise InputError(key, "integers, or floats of at most 64 bits", f"dtype {dtype.str!r}")
     return _Header(shape, fortran, dtype, start.tell())

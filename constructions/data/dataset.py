@@ -187,7 +187,7 @@ class Dataset:
 
     @cached_property
     def times(self) -> IntArray | None:
-        """How often each row of `contexts` occurs as a token, (T, n), 0 for copies; None: once."""
+        """How often each row of `contexts` is a token, (T, n): 0 for padding; None if always 1."""
         if self.order is not None:
             return self.order.counts(self.n)
         if self.counts is None:

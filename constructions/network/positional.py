@@ -183,7 +183,7 @@ class GeneralAttention(Attention):
 
 @dataclass(frozen=True)
 class Positions(Block):
-    """The row of a table for the place of each vector; residual: added to the vector.
+    """The row of a table at the position of each vector; residual: it is added to the vector.
 
     table: P×k, a row for each place. of: "query" or "all". query_place: "last" or "next".
     Arithmetic: exact. Raises InputError if there are more places than rows. Source:

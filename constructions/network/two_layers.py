@@ -30,8 +30,8 @@ from attncert.constructions.network.relu import Numbers, hinges, relus, rise
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
-    """A position, two layers of ReLUs. Exact. Raises HypothesisFails unless labels are a function
-    of inputs.
+    """A projection to a line, then two layers of ReLUs. Exact. Raises HypothesisFails unless
+    labels are a function of inputs.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2], [7]], ["1/2", 3, -5, 0])
     >>> build(data).network.outputs(data).entries()

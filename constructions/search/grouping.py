@@ -178,8 +178,8 @@ def backwards(
     later: Callable[[Sequence[int]], Group | None],
     most: float = math.inf,
 ) -> list[Group] | None:
-    """At most so many groups that meet the partition condition, from the last one backwards; None
-    if the greedy choice ends. first, later: a group in its order, or None if it is not admitted."""
+    """At most `most` groups that meet the partition condition, from the last one backwards; None if
+    the greedy choice fails. first, later: a group in its order, or None if it is not admitted."""
     remaining, groups = list(order), list[Group]()
     while True:
         group = first(remaining)

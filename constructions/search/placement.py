@@ -269,7 +269,7 @@ def joined(parts: Sequence[Block], axis: int = 0) -> Block:
 
 
 def _inverse(square: Block, p: int) -> Block:
-    """The inverse of a matrix that is invertible mod p; its float only ranks."""
+    """The inverse of a matrix that is invertible mod p. Its floats are only used for ranking."""
     entries = map(int, modular(square.mod, p).inv().entries())
     mod = np.fromiter(entries, np.float64, square.mod.size).reshape(square.mod.shape)
     return Block(mod, _inverse_float(square.float))

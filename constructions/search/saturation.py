@@ -24,7 +24,7 @@ _LINEAR = 4096  # values of c tried one by one before they are doubled
 
 
 def candidates_for_c(least: int) -> Iterator[int]:
-    """Values of c to try, from the least on: first one by one, then doubled."""
+    """Values of c to try, from `least` upwards: first one by one, then by doubling."""
     yield from range(least, least + _LINEAR)
     for doubling in range(64):
         yield (least + _LINEAR) << doubling

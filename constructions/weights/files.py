@@ -63,7 +63,7 @@ def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, A
 
 
 def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
-    """Arrays of bfloat16, the upper half of a float32, from a file that was validated before."""
+    """Arrays of bfloat16, the upper half of a float32, from a validated file."""
     if not names:
         return {}
     with open(path, "rb") as file:

@@ -43,7 +43,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Place:
-    """A layer in a file: its naming, and the prefix with its dot, or ""."""
+    """A layer in a file: its naming, and its prefix, which ends with a dot or is empty."""
 
     naming: Naming
     prefix: str

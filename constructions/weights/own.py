@@ -1,4 +1,4 @@
-"""The format attncert: arrays as this toolkit exports them, and certificates.
+"""The attncert format: arrays as this toolkit exports them, and certificates.
 
     query, key   (H, d, d_h)    or (d, d_h): one head
     value        (H, d, d_v)    or (d, d_v)

@@ -32,9 +32,9 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: the maximum number of heads; default: one for each group found. Exact; rank decided mod p
-    here and proved again by verify/. Raises InputError, and HypothesisFails if no grouping meets P'
-    and D, or none was found.
+    heads: the maximum number of heads; default: one for each group found. Exact. The rank is
+    decided mod p here and proved again by verify/. Raises InputError, and HypothesisFails if no
+    grouping meets P' and D, or none was found.
     """
     require_positive(heads=1 if heads is None else heads)
     groups = by_dimension(data, heads, seed)

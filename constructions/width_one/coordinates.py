@@ -85,7 +85,8 @@ class GroupQueries:
         return [abs(int(self._square.det()))] * len(self._rows)
 
     def solve(self, multiples: Sequence[int]) -> IntegerArray:
-        """An integer y with R y = (multiples[t]·f_t)_t, short on the other queries if reduced."""
+        """An integer y with R y = (multiples[t]·f_t)_t. If there is a reducer, it makes the
+        products of y with the other queries short."""
         if self._solver is not None:
             b = [int(j) * f for j, f in zip(multiples, self.factors, strict=True)]
             return self._reducer(self._solver.solve(narrow(b, (len(b),))))
@@ -102,7 +103,7 @@ class GroupQueries:
         """A few random integer vectors y with R y = 0: (k, m).
 
         |det|·w, w random off the pivots, minus the solution of R y = |det|·R w. A linear form
-        that is not 0 on the whole kernel vanishes at one of them with probability 2^-20.
+        that is not 0 on the whole kernel vanishes at each of them with probability at most 2^-20.
         """
         k = self._rows.shape[1]
         free = np.setdiff1d(np.arange(k), self._pivots)

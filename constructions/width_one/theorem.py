@@ -105,7 +105,7 @@ def build(
     proof's heads for the rest. False: only the proof's heads, in groups of n, n - 1, ....
     saturation: the proof's heads alone, each with the least c that gives it (then the rank is
     sought at this c or a larger one).
-    Exact; rank decided mod p here and proved again by verify/. Raises InputError, and
+    Exact. The rank is decided mod p here and proved again by verify/. Raises InputError, and
     HypothesisFails with a witness if A2, the capacity or the partition condition fails.
     """
     require_positive(heads=1 if heads is None else heads)

@@ -99,7 +99,7 @@ def _premises(anchor: dict[ClaimId, str], claim: Claim) -> list[tuple[str, str]]
 
 
 def files(proof: Answer) -> dict[str, bytes]:
-    """The files beside the page. Pure: equal proofs give equal bytes."""
+    """The files beside the page. Pure: the same proof gives the same bytes."""
     named = {"references.bib": references(proof).encode()}
     data = (proof.certificate or {}).get("data_file")
     return named | ({} if data is None else {data["name"]: data.content})

@@ -99,7 +99,7 @@ _NAMES = """
     le leq ge geq ne lt gt ll gg approx in notin subset subseteq cup cap setminus emptyset times pm
     perp mapsto Rightarrow iff forall sum prod alpha beta gamma delta Delta kappa lambda mu rho
     sigma Theta Omega omega pi ell lceil rceil lfloor rfloor vert Vert langle rangle prime
-"""  # HTML has these names from TeX
+"""  # HTML took these names from TeX
 SIGNS = {f"\\{name}": html5[f"{name};"] for name in _NAMES.split()} | {
     r"\neq": "≠", r"\cdot": "·", r"\infty": "∞", r"\to": "→", r"\exists": "∃", r"\dots": "…",
     r"\ldots": "…", r"\cdots": "…", r"\top": "ᵀ", r"\varepsilon": "ε", r"\epsilon": "ε",

@@ -498,7 +498,7 @@ def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
 
 @pytest.mark.slow
 def test_an_attack_that_is_promised_nothing_tries_nothing() -> None:
-    """To try something, adapt cases to hypotheses that random data rarely meet."""
+    """Random data rarely meet the hypotheses, so without `adapt` the attack has nothing to try."""
 
     def adapt(data: Dataset) -> Dataset:
         return Dataset.of([[1, 0], [0, 1]], [[1, t] for t in range(data.T)], list(range(data.T)))

@@ -1,4 +1,4 @@
-"""The documentation's examples run, its links exist, and kernel.md lists the theorems of Coq."""
+"""The documentation's examples run, its links exist, and kernel.md lists the Coq theorems."""
 
 from __future__ import annotations
 

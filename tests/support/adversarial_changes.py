@@ -29,7 +29,7 @@ def true_files(claim: str) -> list[Certificate]:
     draw = random.Random(claim)
     if claim != "dependent-set":
         files += [rounded(file) for file in files if file["origin"] is None]
-    while len(files) < 300:  # files that stay true when they are changed
+    while len(files) < 300:  # changed files whose claims are still true
         file = changed(draw, draw.choice(files))
         files += [file] * (judgement(file) is True)
     return files

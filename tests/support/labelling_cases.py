@@ -1,4 +1,4 @@
-"""Small true certificates of every-labelling, made by the oracle of the attack, not by a builder.
+"""Small true "every-labelling" certificates, made by the oracle of the attack, not by a builder.
 
 The rank is that of a matrix of derivatives by differences, with the real exponential in mpmath.
 """

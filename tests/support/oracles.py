@@ -24,7 +24,7 @@ SAFE_PRIME = 4611686018427377339
 
 
 def rank(rows: Rows) -> int:
-    """The rank over ℚ, by Gauss elimination in Fractions."""
+    """The rank over ℚ, by Gaussian elimination in Fractions."""
     table = [[Fraction(x) for x in row] for row in rows]
     return _rank(table, lambda x: 1 / x, lambda x: x)
 

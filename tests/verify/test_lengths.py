@@ -42,7 +42,7 @@ CONTEXTS = [
 QUERIES = [[1, 2, 0], [0, 1, 1], [1, 1, -1], [2, 0, 1]]
 DATA = Dataset.of(CONTEXTS, QUERIES, [1, 2, 3, -4])
 SAME = repeated(DATA)
-AS_TOKENS = replace(DATA, counts=None)  # the defect: copies taken for tokens
+AS_TOKENS = replace(DATA, counts=None)  # the defect: padding is counted as tokens
 LAYER = Layer(
     (
         Head(fmpq_mat([[1], [0], [2]]), fmpq_mat([[1], [-1], [1]]), fmpq_mat([[1], [2], [3]])),

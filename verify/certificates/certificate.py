@@ -159,7 +159,7 @@ def require_readable(text: bytes) -> None:
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:
-    """ASCII JSON with sorted keys and without white space, so that equal contents give equal
+    """ASCII JSON with sorted keys and without white space, so that equal contents give identical
     bytes."""
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
 

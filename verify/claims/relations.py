@@ -173,8 +173,8 @@ def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
 
 
 def _at_once(left: Any, op: str, right: Any) -> bool:
-    """Whether a relation between rational matrices or lists, or between integer arrays, is found to
-    be true in one step."""
+    """Whether a single comparison of rational matrices or lists, or of integer arrays, shows that a
+    relation is true."""
     if op == "==" and type(left) in (fmpq_mat, fmpz_mat) and type(right) is type(left):
         return bool(left == right) and left.nrows() * left.ncols() > 0
     if op == "==" and type(left) is list and type(right) is list:

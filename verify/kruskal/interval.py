@@ -4,9 +4,9 @@ Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound
 budget determines only how close the ends are.
 
 `prove` asks whether every set of k queries is independent, within a limit on the work. The work is
-nominal (`budget`), so that equal runs end alike on every machine. The cost of searching all sets is
-known in advance. If the limit covers this cost, the question is answered; if not, a hundredth of
-the work goes to methods that may answer it more cheaply.
+nominal (`budget`), so that identical runs end alike on every machine. The cost of searching all
+sets is known in advance. If the limit covers this cost, the question is answered; if not, a
+hundredth of the work goes to methods that may answer it more cheaply.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def close(
     cluster: Cluster | None = None,
     progress: StageProgress = silent,
 ) -> Interval:
-    """The narrowest interval around the Kruskal rank within the question's work.
+    """The narrowest interval around the Kruskal rank found within the work limit.
 
     question: if it has a k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
     known. Its seed determines which sets are found, but never whether a bound is true.

@@ -23,7 +23,7 @@ class Kruskal(Question):
 
     command = "kruskal"
     example = "attncert kruskal digits --k 4"
-    data = ".json, .npz, .npy or .csv of vectors, -, or: digits"
+    data = ".json, .npz, .npy or .csv of vectors, - (stdin), or: digits"
 
     k: int | None = option(
         None, whole(1, 2**63 - 1, "2^63 - 1"), "decide only whether every set of k is independent"
@@ -31,7 +31,7 @@ class Kruskal(Question):
     subsets: int | None = option(
         None,
         whole(0, 10**9),
-        "number of random subsets, of size k or the upper end; default: 1000, 0 if that is settled",
+        "random subsets, of size k or the upper end; default: 1000, or 0 if that size is settled",
     )
     work: float = option(60.0, WORK, "limit on the counted work, in seconds of two cores")
     device: DeviceChoice = option(

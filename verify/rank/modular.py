@@ -11,7 +11,8 @@ for many subsets, a basis of the table (`cpu.systematic`), which is cheaper stil
 elimination (`cpu`, or `batched` with `cuda`), in which a proved bound makes all sums exact
 (`arithmetic`). On CPU threads, if there is much work, the first prime, 1019, is small enough for
 float32, which is faster than float64. About one independent subset in 1019 is not decided by it and
-is tried with a float64 prime. For less work the loops are not compiled for float32.
+is tried with a float64 prime. If there is less work, no time is spent on compiling the loops for
+float32.
 """
 
 from __future__ import annotations

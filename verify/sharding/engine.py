@@ -36,7 +36,7 @@ Cluster = Any
 Fits = Callable[[Shard, Any], bool]
 """Whether a record can belong to the shard, judged by its form and its counts."""
 
-_WORKERS = f"run by workers that stay alive and have attncert {version('attncert')}, as this one"
+_WORKERS = f"run by workers that stay alive and have attncert {version('attncert')} installed"
 _PATIENCE = 60.0  # seconds within which a cluster must have a worker
 
 
@@ -75,7 +75,7 @@ def repeated(
     records: Mapping[Shard, Record], work: Work, shared: Sequence[Any]
 ) -> tuple[Shard, bool]:
     """A shard whose record comes from a cluster, and whether computing it here gives the same
-    record. The choice of the shard depends on all records, so that equal runs end alike."""
+    record. The choice of the shard depends on all records, so that identical runs end alike."""
     digest = hashlib.sha256(json.dumps(list(records.values())).encode())
     again = list(records)[int(digest.hexdigest(), 16) % len(records)]
     return again, one(work, again, *shared) == records[again]

@@ -128,7 +128,7 @@ METHODS = (
         purposes=(
             (
                 1,
-                "A mean of the patterns, which weighs each by its product with the query. They are "
+                "A mean of the patterns, weighted by their products with the query. They are "
                 "its context, and no parameters.",
             ),
         ),

@@ -68,7 +68,7 @@ def test_bad_arrays_are_refused_in_one_line(changes: dict[str, Any], line: str) 
 
 
 BILLION = "1" + "0" * 9
-NO_HEADER = f"data: must be {NPZ}, not unreadable (labels has no header as numpy.save writes it)"
+NO_HEADER = f"data: must be {NPZ}, not unreadable (labels has no numpy.save header)"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_long_directories_are_refused_unread() -> None:
     assert "unreadable (its directory is over 4096 bytes)" in line_of_npz(file)
     raw = archive().getvalue()
     extended = raw[:-22] + b"PK\6\7" + b"\0" * 16 + raw[-22:]
-    assert "unreadable (it has 2 GiB or more" in line_of_npz(io.BytesIO(extended))
+    assert "unreadable (it is 2 GiB or larger" in line_of_npz(io.BytesIO(extended))
 
 
 def test_comments_are_refused_unread() -> None:

@@ -1,4 +1,4 @@
-"""Placing examples one at a time: residuals, spans and pivots agree with Gauss elimination."""
+"""Placing examples one at a time: residuals, spans and pivots agree with Gaussian elimination."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> No
 def test_placement_is_elimination(data: st.DataObject) -> None:
     """A group is placed exactly if the pivot columns and the new block give it full rank.
 
-    `residual` is compared with what Gauss elimination leaves, and the rows at the pivots must be
+    `residual` is compared with what Gaussian elimination leaves; the rows at the pivots must be
     invertible after every step.
     """
     sizes = data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3))

@@ -221,8 +221,8 @@ BELOW = FeedForward(ONE, fmpq_mat(1, 1, [-2]), activation="relu")
 def test_an_irrational_network_of_a_third_party(
     tokens: Any, behind: Any, label: int, level: Level, tmp_path: Path
 ) -> None:
-    """Balls refute, and balls that are exact points show equality; the certificate then states a
-    tiny bound. The last network outputs a mean of ones with irrational weights."""
+    """Balls can refute equality, and prove it if they are exact points; the certificate then states
+    a tiny bound. The last network outputs a mean of ones with irrational weights."""
     d = len(tokens[0])
     first, last = (fmpq_mat(d, 1, row) for row in ([1, 0][:d], [0, 1][-d:]))
     softmax = Attention((Head(first, first, last),), ONE, unit="1")

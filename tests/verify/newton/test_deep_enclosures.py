@@ -22,7 +22,7 @@ RADIUS = Fraction(1, 10**12)
 def test_both_arithmetics_enclose_the_derivatives(
     layers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The balls also hold the float64 derivatives at the corners of the box."""
+    """The balls also contain the float64 derivatives at the corners of the box."""
     data, shape = random(T=5, n=3, d=3, seed=1), Architecture(layers, 2, 1, 1)
     model = Model(data, shape)
     rng = np.random.default_rng(layers)

@@ -58,8 +58,8 @@ def small_circuits(
     Their numbers are the number of the basis that led to the circuit, counted from 1, and j.
 
     below: usually the size of the smallest known dependent set. The search ends when the budget is
-    used up, or once the probability of missing a circuit of `below` - 1 vectors is 10^-9. Equal
-    budgets and seeds give equal bounds. Exact: each relation is proved.
+    used up, or once the probability of missing a circuit of `below` - 1 vectors is 10^-9. The
+    same budget and seed give the same bounds. Exact: each relation is proved.
     """
     (p,) = safe_primes_below(1 << 17, 1)
     table = residues(vectors.array, p)

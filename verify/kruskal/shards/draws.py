@@ -12,8 +12,8 @@ BLOCK = 64
 
 
 def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> IntArray:
-    """The subsets number start .. stop-1 of `length` <= `vectors` indices, (stop - start, length):
-    the first indices of uniformly random permutations.
+    """Random subsets start .. stop-1, each of `length` <= `vectors` indices, (stop - start,
+    length): the first indices of uniformly random permutations.
 
     Permutation i depends only on (seed, vectors, i).
 

@@ -2,8 +2,8 @@
 which run on many cores. Sizes that take less than a second are not divided into shards.
 
 Records of a cluster are checked for their form and counts, and one record is computed again. Which
-one depends on all records, so that equal runs end alike. Bounds that rest on unverified records are
-marked as assumed.
+one depends on all records, so that identical runs end alike. Bounds that rest on unverified records
+are marked as assumed.
 """
 
 from __future__ import annotations

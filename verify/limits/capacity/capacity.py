@@ -1,11 +1,11 @@
 """`attncert capacity` as a function: what H heads can memorize, in three senses.
 
-*All labels at once* (universal): one choice of key and query weights serves all labellings. *Each
-labelling*: some weights output it. *Some labellings*: the labellings that weights output contain an
-open set, which is not specified. Each notion implies the next (docs/paper.md, section 1). For each
-notion, the answer bounds from both sides how many labels H heads serve and how many heads all
-labels of these examples need. The conclusion is about the last notion: the largest rank of the
-Jacobian.
+*All labels at once* (universal): one choice of key and query weights works for all labellings.
+*Each labelling*: some weights output it. *Some labellings*: the labellings that weights output
+contain an open set, which is not specified. Each notion implies the next (docs/paper.md, section
+1). For each notion, the answer bounds from both sides how many labels H heads serve and how many
+heads all labels of these examples need. The conclusion is about the last notion: the largest rank
+of the Jacobian.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All labels at once: bounds on the largest rank of Z for H heads, and heads that serve all labels.
+"""All labels at once: bounds on the largest rank of Z for H heads, and heads that reach it.
 
 The width of the heads does not affect the largest rank (docs/width-one.md, Theorem 3). The width of
 the values matters if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, replace one
@@ -51,7 +51,7 @@ def universal(
     data: Dataset, law: Jacobian, seed: int = 0, progress: StageProgress = silent
 ) -> Universal:
     """The bounds for these data. Exact: ranks over ℚ, and lower bounds modulo primes.
-    Equal seeds give equal results."""
+    The same seed gives the same result."""
     copies = -(-data.m // law.value_width)
     wide = law.heads // copies  # heads with values as wide as the labels
     progress("limits for all weights", 0, 1)

@@ -50,8 +50,8 @@ def best_partition(
 
     The given order is tried first, then other orders (`search.py`). Examples whose context has rank
     below n are left out. The upper bound proves the claim that no more can be placed, or the claim
-    is undecided. values: d_v of the layer; None if it is not narrower than the labels. Exact; equal
-    seeds give equal results.
+    is undecided. values: d_v of the layer; None if it is not narrower than the labels. Exact; the
+    same seed gives the same result.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)

@@ -31,7 +31,7 @@ Groups = tuple[tuple[int, ...], ...]
 def place(data: Dataset, examples: Sequence[int], sizes: Sizes, enough: int, seed: int) -> Groups:
     """Groups of these sizes with as many examples as the search could place.
 
-    The search ends when `enough` examples are placed. Equal seeds give equal results.
+    The search ends when `enough` examples are placed. The same seed gives the same result.
     """
     rng = random.Random(seed)
     order = list(examples)

@@ -93,7 +93,7 @@ def _drawn(data: Dataset, heads: int, seed: int) -> IntArray:
 
 
 def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
-    """The claims that no weights serve all labels at once; () if the bound does not prove this."""
+    """The claims that no weights work for all labels at once; () if the bound does not show it."""
     bound = columns(data, heads)
     if bound.rank >= data.T:
         return ()

@@ -1,7 +1,7 @@
 """Limits for all weights on one data set, as claims that are made if no weights were built.
 
 `limits` returns the bounds that exclude something: one on rank Z below T, or relations between
-rows. If nothing excludes universal memorization, weights that serve all labels are sought.
+rows. If nothing excludes universal memorization, weights that work for all labels are sought.
 
 No weights give labels with rank Y > H·d_v (ours; docs/tightness.md, 5): a layer's outputs
 on T examples are Y = C W_O, where C is the T×(H·d_v) matrix of concatenated values, so rank Y ≤

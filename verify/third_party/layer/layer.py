@@ -1,7 +1,7 @@
 """`attncert layer` as a function: the behaviour of third-party weights on a data set.
 
-The conclusion is about the errors, which are compared with the labels' spread. The tolerance, or
-else `error.default_limit`, says which errors are small enough. If the names of the arrays do not
+The conclusion is about the errors, which are compared with the labels' spread. Errors up to the
+tolerance, by default `error.default_limit`, are small enough. If the names of the arrays do not
 determine what the layer computes, the conclusion rests on an assumption. If the layer as read does
 not reproduce recorded outputs, there is no conclusion about labels.
 """

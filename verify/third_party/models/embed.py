@@ -34,9 +34,9 @@ def embed(
 ) -> dict[str, Any]:
     """Write the queries of all inputs and the contexts of some to a folder (see `embeddings`).
 
-    Returns a summary with the number of shards that an earlier run had finished. Equal runs on one
-    machine with the same libraries give equal files. Raises InputError, if possible before anything
-    is written; shards before an unusable input remain.
+    Returns a summary with the number of shards that an earlier run had finished. Identical runs on
+    one machine with the same libraries give identical files. Raises InputError, if possible before
+    anything is written; shards before an unusable input remain.
     """
     progress("model", 0, 1)
     inputs = open_inputs(source, model, options)

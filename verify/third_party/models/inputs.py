@@ -35,7 +35,7 @@ class Inputs:
 
 
 def open_inputs(source: str, model: str, options: Embed) -> Inputs:
-    """Open a folder of images, an .npy of tokens, or a text. Raises InputError."""
+    """Open a folder of images, an .npy file of tokens, or a text file. Raises InputError."""
     path = Path(source)
     array = path.suffix.lower() == ".npy"
     if options.length is not None and (array or path.is_dir()):

@@ -95,7 +95,7 @@ def test_wide_labels() -> None:
 
 
 def test_between_the_zero_and_N_nothing_is_said() -> None:
-    """N is 16 for two heads, and a pair is worth 8."""
+    """N is 16 for two heads, but as a pair they reach only 8."""
     found = label_all(small(10, 3, 3), 2)
     assert not found.proved and found.zero is None and not found.claims
     assert "rank 8 of 10" in found.why

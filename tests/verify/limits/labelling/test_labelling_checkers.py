@@ -1,4 +1,4 @@
-"""Both checkers of every-labelling accept true files and reject spoiled ones."""
+"""Both checkers of "every-labelling" accept true files and reject corrupted ones."""
 
 from __future__ import annotations
 

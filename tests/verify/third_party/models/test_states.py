@@ -95,7 +95,7 @@ def test_random_weights_depend_on_the_seed_alone(tmp_path: Path) -> None:
     deeper = model_of(tmp_path, 2, random=True, seed=1)
     assert deeper.provenance["weights sha256"] == hashes[0]
     wide = model_of(tmp_path, random=True, seed=1, dtype="float64").states(TOKENS)
-    assert abs(wide.sum(axis=-1)).max() < 1e-12  # by the layer norm of gain 1
+    assert abs(wide.sum(axis=-1)).max() < 1e-12  # since the layer norm has gain 1
     assert wide.dtype == np.float64 and 0 < abs(wide - states[0]).max() < 1e-5
 
 
@@ -274,7 +274,7 @@ def test_passages_carry_special_tokens(tmp_path: Path) -> None:
     tool.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
     )
-    tool.enable_truncation(3)  # as in stored tokenizers; the text must not be cut
+    tool.enable_truncation(3)  # as stored tokenizers do; the text must not be truncated
     tool.enable_padding(length=7)
     tool.save(str(tmp_path / "tokenizer.json"))
     (tmp_path / "t.txt").write_text("a b c d b")

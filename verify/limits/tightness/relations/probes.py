@@ -32,7 +32,7 @@ class RankedLayer:
 
 
 def enough(reached: RankedLayer) -> Claim:
-    """The claim that some weights serve all labels at once. reached: a layer of rank T."""
+    """The claim that some weights work for all labels at once. reached: a layer of rank T."""
     return Claim(
         ids.UNIVERSAL_ENOUGH,
         f"Some weights of {counted(len(reached.layer.heads), 'head')} of width 1 have rank $Z=T$.",
