@@ -214,7 +214,7 @@ def test_a_worker_of_another_version_is_refused_in_one_line(
 
     monkeypatch.setattr(engine, "_remote", older)
     line = refused(tmp_path, shell, monkeypatch)
-    assert f"have attncert {attncert.__version__}, as this" in line
+    assert f"have attncert {attncert.__version__} installed, not" in line
     assert "not by one of version 0.0.9" in line
 
 
