@@ -44,7 +44,8 @@ def main() -> None:
     for tree in trees.values():
         compileall.compile_dir(tree / "attncert", maxlevels=20, quiet=2)
     with tempfile.TemporaryDirectory() as folder:
-        cases = list(commands(Path(folder)).items())[: 2 if options.quick else None]
+        for tree in trees:
+            cases = list(commands(Path(folder, tree)).items())[: 2 if options.quick else None]
         rounds = 1 if options.quick else options.rounds
         rows = [measured(name, words, trees, Path(folder), rounds) for name, words in cases]
     result = {
@@ -57,7 +58,8 @@ def main() -> None:
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
-    """The words of each command; the files that they read are written to the folder."""
+    """The words of each command; the files that they read are written to a new folder."""
+    folder.mkdir()
     data = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, 2, 7]}
     (folder / "tiny.json").write_text(json.dumps(data))
     cage = nx.LCF_graph(126, JUMPS, 7)
@@ -98,7 +100,7 @@ def measured(
         for tree, path in sorted(trees.items(), reverse=turn % 2 == 0):
             with tempfile.TemporaryDirectory() as cache:
                 for time in ("first", "again"):
-                    spent, answer = run(words, path, folder, cache)
+                    spent, answer = run(words, path, folder / tree, cache)
                     seconds.setdefault((tree, time), []).append(spent)
             row.setdefault(tree, {})["answer"] = answer
     for (tree, time), all_ in seconds.items():
