@@ -105,7 +105,7 @@ def heads_to_place(examples: int, r: int) -> int | None:
 
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:
-    """The value of attempt(p) for the first prime p of the builders that is not unlucky. Raises
+    """The value of attempt(p) for the first of the builders' primes p that is not unlucky. Raises
     HypothesisFails, undecided, if all are unlucky."""
     for prime in PRIMES_21:
         try:
@@ -124,7 +124,7 @@ def with_idle_heads(heads: Sequence[Head], total: int) -> Layer:
 
 def require_independent_rows(data: Dataset) -> None:
     """Check A2, that every context has n tokens and rank n. Exact. Raises HypothesisFails with the
-    numbers of tokens, or the relation, as a witness.
+    numbers of tokens, or a linear relation, as a witness.
 
     Full rank mod p proves full rank over Q, and so does full rank of n columns alone, which are
     tried first for large contexts.
@@ -175,7 +175,7 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:
         return given_order, False
-    most = data.T if heads is None else heads  # groups of one exclude only parallel queries
+    most = data.T if heads is None else heads  # groups of one example exclude only parallel queries
     few = [fewest, *(fewest + 2**k for k in range(most.bit_length()))]
     for allowed in few:
         if allowed < most:

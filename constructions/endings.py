@@ -1,8 +1,9 @@
-"""Signals that end a process: delayed while files are moved into place, else handled like Ctrl-C.
+"""Signals that end a process. They wait while files are moved, and otherwise act like Ctrl-C.
 
-SIGTERM and SIGHUP end a process at once: temporary files and child processes remain. So a command
-handles them like Ctrl-C, closes everything, and then ends by the same signal. Nothing changes
-outside the main thread, where no handler can be set, or if code outside Python has set one.
+By default SIGTERM and SIGHUP end a process at once, and its temporary files and child processes
+remain. So a command handles them like Ctrl-C, closes everything, and then ends by the same signal.
+Nothing changes in threads other than the main one, since they cannot set handlers, or if code
+outside Python has set one.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def endings_interrupt() -> Iterator[None]:
 def _handled(
     handler: _Handler, names: tuple[str, ...], came: list[int], only: signal.Handlers | None = None
 ) -> Iterator[None]:
-    """Set the handler for these signals, or for those whose handler is `only`; those that `came`
-    are raised again."""
+    """Set the handler for these signals, or for those whose handler is `only`. At the end, the
+    signals in `came` are raised again."""
     here = threading.current_thread() is threading.main_thread()
     numbers = [signal.Signals[name] for name in names if here and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

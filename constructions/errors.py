@@ -16,7 +16,7 @@ _MOST = 120  # the longest argument and the longest value, in characters
 class InputError(ValueError):
     """Unusable input: one printable line that names the argument, its required form and its value.
 
-    An empty argument or value is shown as ''. sentence: replaces all that follows the argument.
+    An empty argument or value is shown as ''. sentence: replaces everything after the argument.
     Source: ours, docs/commands.md (exit status 2).
 
     >>> raise InputError("heads", "a positive integer", "0")
@@ -91,7 +91,7 @@ def _text(x: object) -> str:
 
 
 def extra(name: str) -> str:
-    """How to install an extra of pyproject.toml: attncert is on no package index.
+    """How to install an extra of pyproject.toml, since attncert is on no package index.
 
     >>> extra("torch")
     "the extra `torch` (in a checkout of attncert: pip install '.[torch]')"
@@ -153,7 +153,7 @@ def require_positive(**values: int) -> None:
 
 @contextmanager
 def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors of a path inside the block into InputError, with the end of the path."""
+    """Turn errors about a path inside the block into InputError with the end of the path."""
     try:
         yield
     except OSError as error:
@@ -168,6 +168,6 @@ def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Itera
 
 
 def ending(path: str | os.PathLike[str], most: int) -> str:
-    """The path, or "…" and its last characters: at most `most` characters."""
+    """The path, or "…" and its last characters, with at most `most` characters in all."""
     text = str(path)
     return text if len(text) <= most else f"…{text[1 - most :]}"

@@ -1,6 +1,6 @@
-"""Untrusted text made safe: for a line of a terminal (`printable`, `escaped`), or as the name of
-data, vectors or a layer (`safe_name`), when it is read. Other text in Markdown goes through
-`reports.words.text.code`."""
+"""Functions that make untrusted text safe: for a line of a terminal (`printable`, `escaped`), or,
+when it is read, as the name of data, vectors or a layer (`safe_name`). Other text in Markdown goes
+through `reports.words.text.code`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_NAME = 64  # the longest name, in characters
 def printable(text: object, limit: int | None = None) -> str:
     """One line of untrusted text: white space folded, the rest `escaped`.
 
-    limit: the most characters; the last of them is "…" if some were cut.
+    limit: the largest number of characters; the last of them is "…" if some were cut.
 
     >>> print(printable("a\\n\\x1b[31mred\\u202e \\ud800"))
     a \\x1b[31mred\\u202e \\ud800
@@ -27,7 +27,7 @@ def printable(text: object, limit: int | None = None) -> str:
 
 
 def escaped(line: str) -> str:
-    r"""The line with unprintable characters as escapes; spaces are kept.
+    r"""The line with its unprintable characters replaced by escapes; spaces are kept.
 
     Not printable: control characters (C0, C1), characters that change direction or have no width
     (category Cf), line ends, spaces other than ASCII's, lone surrogates, private and unassigned

@@ -1,8 +1,8 @@
-"""From given keys and queries to a construction: which examples each head adds.
+"""A construction from given keys and queries: it finds which examples each head adds.
 
-Every proof ends with a layer. The group of a head is the examples that become independent only with
-its features; the feature columns that show this are its pivots. The readout needs only these
-(ours).
+Each construction ends with a layer. The group of a head is the examples that become independent
+only with its features; the feature columns that show this are its pivots. The readout needs only
+these (ours).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from attncert.constructions.search.placement import Placement, independent_rows
 
 def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> BuiltLayer:
     """The construction with these keys and queries, all of one width, over ℚ in units of ln 2.
-    Heads that place no example come last. Exact. The rank is decided mod p. Raises InputError if
-    shapes do not fit, HypothesisFails if the layer has more than H heads, and HypothesisFails,
-    undecided, if a logit is not an integer or the rank is below T. Source: docs/constructions.md.
+    Heads that place no example come last. Arithmetic: exact; the rank is decided mod p. Raises
+    InputError if shapes do not fit, HypothesisFails if the layer has more than H heads, and
+    HypothesisFails, undecided, if a logit is not whole or the rank is below T. Source:
+    docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])
     >>> from_layer(Layer.of_weights([([[1], [0]], [[1], [2]])]), data, "mine").groups
@@ -100,7 +101,7 @@ def _logits(data: Dataset, layer: Layer, h: int) -> list[list[int]]:
 
 
 def _filled_up(table: list[list[int]], n: int) -> IntegerArray:
-    """The table (T, n), whose shorter rows are filled up by their first entry."""
+    """The table (T, n), whose shorter rows are filled up with their first entry."""
     flat = [k for row in table for k in (*row, *row[:1] * (n - len(row)))]
     return narrow(flat, (len(table), n))
 

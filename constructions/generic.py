@@ -4,13 +4,13 @@ A maximal minor of Z is a real-analytic function of the weights. If it is nonzer
 it is nonzero for almost all: then almost every choice of weights memorizes the data universally, at
 any width d_h ≥ 1. Under A1 and A2 some minor is nonzero (constructions/width_one/theorem.py); on
 other data one may be nonzero as well. No bound on the weights is known, so the smallest are tried
-first and the rank decides. If H heads of any width can memorize universally, so can almost all
-weights of width one, and almost every ray of integers leaves the zeros of a minor after finitely
-many steps (docs/width-one.md, Theorem 3). Each head's share can be placed, too: the ranks R_h of h
-heads grow by less and less (docs/tightness.md, 7.1), so the number of unplaced examples divided by
-the number of remaining heads is at most the rank that almost all weights of the next head add. So
-the search would end with probability one if the bound grew forever (Corollary 3); it ends at 2048,
-and then nothing is decided. Each head has
+first, and the rank decides whether they are enough. If H heads of any width can memorize
+universally, so can almost all weights of width one, and almost every ray of integers leaves the
+zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3). Each head's share can be
+placed, too: the ranks R_h of h heads grow by less and less (docs/tightness.md, 7.1), so the number
+of unplaced examples divided by the number of remaining heads is at most the rank that almost all
+weights of the next head add. So the search would end with probability one if the bound grew forever
+(Corollary 3); but it stops at 2048, and then nothing is decided. Each head has
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
@@ -51,7 +51,7 @@ from attncert.constructions.search.placement import Block, Placement, independen
 from attncert.constructions.search.separation import differs
 
 _DOUBLINGS = 12  # values of b tried: 1, 2, 4, ..., 2048
-_DRAWS = 6  # draws at the first level; each level has 6 more
+_DRAWS = 6  # draws at the first level; each further level has 6 more
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -78,9 +78,10 @@ def build(
     H·d ≥ T (n = 1: one head). For contexts of different lengths no number of heads is known to
     suffice, and n is the smallest token count above 1; for token sequences, H is the least that
     known bounds allow (docs/next-token.md, section 2). With distinct contexts fewer heads, down to
-    T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Exact. The rank is decided mod
-    p here, and proved again by verify/. Raises InputError, and HypothesisFails: decided if T
-    exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a shared context), else undecided.
+    T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Arithmetic: exact; the rank is
+    decided mod p here, and verify/ proves it again. Raises InputError, and HypothesisFails: decided
+    if T exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a shared context), else
+    undecided.
     """
     if heads is None:
         heads = promised_heads(data)
@@ -160,7 +161,7 @@ class _Search:
         self.placed = Placement(data.T, prime)
 
     def run(self, progress: Progress) -> list[GenericHead]:
-        """Draw all heads. Raises HypothesisFails (undecided) if examples are left over."""
+        """Draw all heads. Raises HypothesisFails (undecided) if some examples remain unplaced."""
         chosen: list[GenericHead] = []
         for h in range(self.heads):
             progress(h, self.heads)

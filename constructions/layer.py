@@ -28,7 +28,7 @@ from attncert.constructions.exact.contexts import context_products
 
 MOST_PARAMETERS = 10**8
 
-# The keys of such a layer as a block of a certificate's network, without its numbers.
+# The keys, except those of numbers, of such a layer as a block of a certificate's network.
 LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
                "residual": False}  # fmt: skip
 
@@ -145,7 +145,7 @@ class Layer:
         return [m for m in (*parts, self.output) if m is not None]
 
     def to_numpy(self) -> dict[str, FloatArray]:
-        """float64 weights with the usual shapes, for a plain softmax (base e), no 1/√d_h scale.
+        """float64 weights with the usual shapes, for a plain softmax (base e) without 1/√d_h.
 
         W_K, W_Q: (H, d, d_h), W_V: (H, d, d_v), W_O: (H·d_v, m). The factor ln 2 is in W_Q.
         To run them in a layer that divides the logits by √d_h, multiply W_Q by √d_h.
@@ -156,7 +156,7 @@ class Layer:
         return {name: np.stack(x) if isinstance(x, list) else x for name, x in parts.items()}
 
     def to_sympy(self) -> dict[str, Any]:
-        """The same weights as exact SymPy matrices: W_K, W_Q, W_V lists of H, W_O one.
+        """The same weights as exact SymPy matrices: lists W_K, W_Q, W_V of H each, and one W_O.
 
         W_Q has the factor log(2), W_O is (H·d_v)×m. Arithmetic: exact.
 
@@ -190,7 +190,7 @@ class Layer:
 def scaled_head(
     data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray | None = None
 ) -> Head:
-    """The head with these integers times the data's denominators: logits are whole."""
+    """The head with these integers times the data's denominators, so that logits are whole."""
     return Head(
         fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
         fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
@@ -204,7 +204,7 @@ def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: in
 
 
 def require_size(d: int, m: int, heads: int, head_width: int, value_width: int) -> None:
-    """Raises InputError for a layer of more parameters than a machine's memory holds exactly.
+    """Raises InputError for a layer of more parameters than fit exactly in a machine's memory.
 
     >>> require_size(2, 1, 2**14, 2**14, 1)
     Traceback (most recent call last):

@@ -1,8 +1,8 @@
 """Exact numbers in decimal, of any length: conversion to text and back.
 
-Python's `str` of an integer and `int` of a text raise above a limit on the digits (4,300; the
-environment can set it to 640), and take time quadratic in them. FLINT has no limit, and is
-quasi-linear.
+Python's `str` of an integer and `int` of a text raise an error above a limit on the number of
+digits (4,300; the environment can set it to 640), and take quadratic time. FLINT has no limit, and
+is quasi-linear.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flint import arb, ctx, fmpq, fmpz
 _SHORT_BITS = 600  # the longest number that a sentence writes in full
 _INTEGER = re.compile("-?[0-9]+", re.ASCII)
 
-# Bits of an integer that every Python reads and writes in JSON: under 640 digits.
+# The most bits of an integer that every Python reads and writes in JSON: under 640 digits.
 MOST_JSON_BITS = 2_000
 
 
@@ -42,8 +42,8 @@ def numeral(x: Any) -> str:
 
 
 def short(x: Any, below: Any = 1) -> str:
-    """x / below, below a nonzero integer: exactly if that is short, else its leading digits and its
-    bits.
+    """x / below, for a nonzero integer `below`: exactly if that is short, else its leading digits
+    and its number of bits.
 
     >>> short(-2, 6)
     '-1/3'

@@ -1,1 +1,1 @@
-"""Data sets: T examples of (context, query, label), exact: from files, generators, digits."""
+"""Data sets of T exact examples (context, query, label): from files, generators and digits."""

@@ -79,7 +79,7 @@ def read_arrays(
 
 
 def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
-    """All arrays of an uncompressed .npz, int8 to int64 in C order, mapped read-only and not
+    """All arrays of an uncompressed .npz (int8 to int64, in C order), mapped read-only instead of
     loaded. Raises InputError."""
     with _refused(source, f"{_NPZ}, uncompressed"):
         _require_short_directory(file)
@@ -105,7 +105,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
 
 @contextmanager
 def _refused(source: str, must: str) -> Iterator[None]:
-    """Turn the errors of reading a malformed file into InputError."""
+    """Turn the errors that a malformed file causes into InputError."""
     try:
         yield
     except InputError:
@@ -154,7 +154,7 @@ def _header(member: IO[bytes], key: str) -> _Header:
     start = io.BytesIO(member.read(MAX_HEADER_BYTES))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # NumPy warns of headers that Python 2 wrote
+            warnings.simplefilter("error")  # NumPy warns about headers that Python 2 wrote
             shape, fortran, dtype = _HEADERS[npy.read_magic(start)](start)
         if any(size < 0 for size in shape):
             raise ValueError("a negative size")

@@ -2,7 +2,7 @@
 
 Integers, fractions and decimals are exact: 0.1 in a text is 1/10. A float, in an array or in
 Python, is the dyadic rational that it stores: m·2^e with an integer m of at most 53 bits. Any other
-entry is refused with its place.
+entry is refused with an error that names its place.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Longest(NamedTuple):
 
 
 OF_DATA = Longest(MAX_DIGITS, 2**18)
-OF_WEIGHTS = Longest(500_000, 2**21)  # long readouts; the limits of the checker
+OF_WEIGHTS = Longest(500_000, 2**21)  # for long readouts; the checker has the same limits
 MAX_BYTES = 2**32  # the largest array of numerators, estimated before it is made
 
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
-_PLAIN = {int, float, str, Fraction, list, tuple}  # these are not arrays
+_PLAIN = {int, float, str, Fraction, list, tuple}  # types that are not arrays
 _INT64 = 2**62 - 1  # so that the sum and the difference of two entries fit, too
-_CHUNK = 2**20  # entries of a float array at a time: bounds the memory for intermediate arrays
+_CHUNK = 2**20  # entries of a float array converted at a time, to bound the memory that this takes
 
 Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers), denominator > 0
 
@@ -137,7 +137,7 @@ def on_host(values: Any, argument: str) -> Any:
             return np.asarray(values.get())
         if hasattr(values, "__array_namespace__"):
             return np.asarray(np.from_dlpack(values))
-    except Exception:  # sparse, quantized, without data: the type depends on the library
+    except Exception:  # sparse, quantized or without data: the exception depends on the library
         raise InputError(argument, "a dense array", f"a {type(values).__name__}") from None
     return values
 

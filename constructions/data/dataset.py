@@ -22,13 +22,13 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
 _CACHED = 2**22  # from this many numbers on, contexts are converted at each use
-MOST_NUMBERS = 2**25  # with all contexts filled up to the longest
+MOST_NUMBERS = 2**25  # the limit, counted with all contexts filled up to the longest
 Shape = tuple[int, ...]
 
 
 class Origin:
-    """Where data come from. This class is for data as given; verify/provenance has others. Every
-    conclusion about the data rests on `premises`."""
+    """Where data come from. This class is for data given as numbers; verify/provenance has the
+    others. Every conclusion about the data rests on `premises`."""
 
     premises: tuple[Any, ...] = ()
 
@@ -139,7 +139,7 @@ class Dataset:
         """Data set from nested lists, arrays or tensors of int, float, Fraction or "p/q".
 
         contexts may be (n, d), shared by all, or nested lists of different numbers of tokens;
-        labels may be (T,); None: there are none. Floats are taken exactly.
+        labels may be (T,), or None if there are none. Floats are taken exactly.
         """
         tables, counts = filled_up(_on_host(contexts, "contexts"))
         E, e = _exact(tables, "contexts"), _exact(queries, "queries")
@@ -166,12 +166,12 @@ class Dataset:
 
     @property
     def n(self) -> int:
-        """Rows of the longest context: its tokens, if none is repeated."""
+        """The number of rows of the longest context, one for each token if none is repeated."""
         return self.contexts.shape[1]
 
     @property
     def longest(self) -> int:
-        """Tokens in the longest context."""
+        """The number of tokens in the longest context."""
         return self.n if self.order is None else max(tokens for _, tokens in self.order.examples)
 
     @property
@@ -187,7 +187,7 @@ class Dataset:
 
     @cached_property
     def times(self) -> IntArray | None:
-        """How often each row of `contexts` is a token, (T, n): 0 for padding; None if always 1."""
+        """How often each row of `contexts` is a token, (T, n): 0 for padding. None if always 1."""
         if self.order is not None:
             return self.order.counts(self.n)
         if self.counts is None:
@@ -287,7 +287,7 @@ class Dataset:
 
     @cached_property
     def token_rows(self) -> fmpz_mat:
-        """Numerators of `contexts`, one row below the other: (T·n or n)×d integers."""
+        """Numerators of `contexts`, with all rows in one matrix: (T·n or n)×d integers."""
         return self.contexts.reshape((-1, self.d)).integer_matrix()
 
     @cached_property
@@ -336,7 +336,7 @@ class Dataset:
         return self.hashed()
 
     def hashed(self) -> str:
-        """`sha256` of the current numbers, which may have been changed, even in a cached matrix."""
+        """`sha256`, recomputed in case numbers have been changed since, even in a cached matrix."""
         digest = hashlib.sha256()
         for piece in self._canonical_json():
             digest.update(piece.encode("ascii"))
@@ -393,7 +393,7 @@ ARGUMENTS = ("contexts", "queries", "labels")
 def full_shapes(
     contexts: Shape, queries: Shape, labels: Shape | None
 ) -> tuple[Shape, Shape, Shape | None]:
-    """(T or 1, n, d), (T, d), (T, m), given these or (n, d) and (T,). Raises InputError."""
+    """(T or 1, n, d), (T, d) and (T, m), from these or (n, d) and (T,). Raises InputError."""
     if len(contexts) not in (2, 3) or 0 in contexts:
         raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
     if len(queries) != 2 or 0 in queries:
@@ -423,8 +423,8 @@ def _on_host(x: Any, argument: str) -> Any:
 
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
-    """Nested lists with different numbers of tokens, filled up by copies of each first token, and
-    those numbers; other values are unchanged. Raises InputError if the result is too large.
+    """Nested lists with different numbers of tokens, each filled up with copies of its first token,
+    and those numbers; other values are unchanged. Raises InputError if the result is too large.
 
     >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])
     ([[[1, 0], [1, 0]], [[0, 1], [2, 3]]], (1, 2))

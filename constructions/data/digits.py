@@ -2,7 +2,7 @@
 
 An image has 8×8 pixels, 0 to 16. Its context is the four 4×4 quarters (n = 4 tokens of width 16,
 row by row), its query is the sixteen sums over 2×2 blocks, and its label is the digit. Only the
-images whose context has rank 4 are kept, in their order: 1,782 of 1,797.
+1,782 of 1,797 images whose context has rank 4 are kept, in their order.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ FILE = Path(__file__).parent / "digits.json"
 
 
 def digits() -> Dataset:
-    """The digits that satisfy A2: contexts (1782, 4, 16), queries (1782, 16), labels (1782, 1).
-    Exact.
+    """The digits that satisfy A2, exactly: contexts (1782, 4, 16), queries (1782, 16), labels
+    (1782, 1).
 
     >>> data = digits()
     >>> data.T, data.n, data.d, data.m

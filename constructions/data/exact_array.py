@@ -1,7 +1,7 @@
 """Exact rational arrays: integer numerators over one common denominator.
 
-Small integers keep their dtype, so that a data set of 10^8 bytes stays one of 10^8 bytes; integers
-of more than 64 bits become Python integers. Nothing is rounded.
+Small integers keep their dtype, so that a data set of 10^8 bytes takes no more memory than that;
+integers of more than 64 bits become Python integers. Nothing is rounded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SMALL = 2**20  # arrays of fewer entries are widened to int64
 @dataclass(frozen=True, eq=False)
 class ExactArray:
     """`numerators / denominator`, exactly. The numerators are stored in a signed integer dtype, or
-    as Python integers in an object array. For arithmetic take `numerators`, which is never narrower
+    as Python integers in an object array. For arithmetic use `numerators`, which is never narrower
     than int64: int8 would overflow silently.
 
     >>> ExactArray.of([["1/2", 3], [0.25, -1]]).strings()
@@ -54,7 +54,7 @@ class ExactArray:
     @classmethod
     def of(cls, values: Any, argument: str = "values", longest: Longest = OF_DATA) -> ExactArray:
         """The exact array of nested lists of int, float (a dyadic rational), Fraction or "p/q", of
-        a NumPy array, a PyTorch tensor, or the like. Raises InputError, with the place."""
+        a NumPy array, a PyTorch tensor, or the like. Raises InputError, which names the place."""
         values = on_host(values, argument)
         if not isinstance(values, np.ndarray):
             return cls(*from_lists(argument, values, longest))
@@ -72,7 +72,7 @@ class ExactArray:
 
     @property
     def numerators(self) -> IntegerArray:
-        """The numerators as int64 or object; a copy if they are stored narrower, so slice first."""
+        """The numerators as int64 or object, copied if they are stored narrower; so slice first."""
         wide = self.stored.dtype.itemsize == 8
         return self.stored if wide else self.stored.astype(np.int64)
 
@@ -117,7 +117,7 @@ class ExactArray:
         return _nest(self.stored, numeral if self.stored.dtype == object else str)
 
     def json(self) -> str:
-        """The JSON of `strings()`, without white space; one-byte integers by a table."""
+        """The JSON of `strings()`, without white space; one-byte integers come from a table."""
         if self.denominator > 1 or self.stored.dtype.itemsize > 1:
             return json.dumps(self.strings(), separators=(",", ":"))
         low, high = int(self.stored.min()), int(self.stored.max())
@@ -144,7 +144,7 @@ def _nest(array: IntegerArray, leaf: Callable[[int], Any]) -> Any:
 
 
 def _joined(cells: AnyArray) -> bytes:
-    """A JSON list of cells that end in a comma and are padded with NUL."""
+    """A JSON list made of cells that end in a comma and are padded with NUL."""
     if cells.ndim == 1:
         return b"[" + cells.tobytes().translate(None, b"\0")[:-1] + b"]"
     return b"[" + b",".join(map(_joined, cells)) + b"]"

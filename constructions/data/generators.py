@@ -1,4 +1,4 @@
-"""Data sets for examples, benchmarks and tests: seeded, exact, and with their properties stated.
+"""Exact data sets for examples, benchmarks and tests, from a seed and with stated properties.
 
 `random` guarantees no property. `family` gives contexts of rank n (A2 holds) and queries of a named
 kind. The same arguments and seed give the same data set.
@@ -61,15 +61,15 @@ def family(
     bound: int = 9,
     seed: int = 0,
 ) -> Dataset:
-    """Integer data with contexts of rank n ≤ d and queries of a kind.
+    """Integer data with contexts of rank n ≤ d and queries of the given kind.
 
     contexts:
         random    entries in [-bound, bound]
-        permuted  one matrix, its rows in another order for every example
+        permuted  one matrix, with its rows in a different order for every example
     queries:
         random        entries in [-bound, bound]
         moment-curve  (1, t, …, t^(d-1)) at T distinct integers t: any d are independent
-    Needs n ≤ d. Raises InputError if no context of rank n was drawn (bound too small).
+    Requires n ≤ d. Raises InputError if no context of rank n was drawn (bound too small).
 
     >>> family(4, 2, 3, contexts="permuted", queries="moment-curve").queries.strings()[3]
     ['1', '1', '1']
@@ -87,10 +87,11 @@ def family(
 
 
 def step_seven_trap() -> Dataset:
-    """Contexts {e1, e2, e3} three times, {e3, e4, e5} twice; queries I_5; n = 3, d = 5.
+    """Contexts {e1, e2, e3} (three times), {e3, e4, e5} (twice); queries I_5; n = 3, d = 5.
 
     With H = 2, d_h = 3 the second group's two examples bring the same new direction: it is not
-    enough that each leaves the span of the *earlier* rows; it must leave that of all rows so far.
+    enough that each is outside the span of the *earlier* rows; it must be outside that of all rows
+    so far.
     """
     unit = np.eye(5, dtype=np.int64)
     contexts = np.stack([unit[:3]] * 3 + [unit[2:]] * 2)

@@ -1,7 +1,7 @@
-"""Data sets from files: JSON or .npz, read exactly, or refused with a one-line error.
+"""Data sets from JSON or .npz files, read exactly or refused with a one-line error.
 
 The formats are in docs/commands.md. No file is trusted: its claims are compared with the limits
-below before it is read. `archives.py` states those on arrays, `conversion.py` those on numbers."""
+below before it is read. `archives.py` has those on arrays, `conversion.py` those on numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STDIN = "standard input"
 _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # a header has none
+_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # a header matches nowhere
 _FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{"}
 _SHORT = 600  # int() reads this many digits whatever limit the environment sets
 
@@ -43,11 +43,11 @@ _SHORT = 600  # int() reads this many digits whatever limit the environment sets
 def load(source: str | os.PathLike[str]) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one if no file of that name exists.
 
-    Contexts (T, n, d) or (n, d), queries (T, d), labels (T,) or (T, m), if any: exact, decimals in
-    JSON as written, floats in an .npz as the rationals they are. A certificate is read as the data
-    that it holds. The data set is named after the file, unless JSON names it. Raises InputError,
-    and nothing else, if the file is not a data set; its claims are checked before memory is
-    allocated. Source: docs/commands.md.
+    Contexts (T, n, d) or (n, d), queries (T, d), and labels (T,) or (T, m), if any, are exact:
+    decimals in JSON are taken as written, floats in an .npz as the rationals that they store. A
+    certificate is read as the data that it holds. The data set is named after the file, unless JSON
+    names it. Raises InputError, and nothing else, if the file is not a data set; its claims are
+    checked before memory is allocated. Source: docs/commands.md.
 
     >>> load("digits").T
     1782
@@ -78,7 +78,7 @@ def read_source(
             return readers[_format(content, readers)](io.BytesIO(content), "stdin", STDIN)
         if not path.exists():
             raise no_such_file(title, must)
-        if not path.is_file():  # a pipe would block, a device never end
+        if not path.is_file():  # a pipe would block, and a device would never end
             raise InputError(title, must, "a directory" if path.is_dir() else "a pipe or device")
         with path.open("rb") as file:
             suffix = path.suffix.lower().removeprefix(".")
@@ -93,7 +93,7 @@ def standard_input() -> bytes:
     """All of standard input. Raises InputError if it is too long, or was read before."""
     try:
         content = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
-    except OSError as error:  # a folder, or opened for writing only
+    except OSError as error:  # it is a folder, or open for writing only
         raise InputError(STDIN, "one that can be read", error.strerror or error) from None
     if not content:
         raise InputError(STDIN, "a file, for one argument alone", "empty")
@@ -140,7 +140,7 @@ def json_value(text: bytes, source: str, exact: bool = False) -> Any:
 
 
 def parse_json(text: bytes | BinaryIO, name: str = "data", source: str = "data") -> Dataset:
-    """The data set in a JSON text (UTF-8). source: what errors call it. Raises InputError."""
+    """The data set in a JSON text (UTF-8). source: its name in errors. Raises InputError."""
     content, title = parse_object(text, name, source)
     content = {key: x for key, x in content.items() if key != "labels" or x is not None}
     if "sequences" in content:
@@ -190,7 +190,7 @@ def _data_of_certificate(certificate: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_npz(file: BinaryIO, name: str = "data", source: str = "data") -> Dataset:
-    """The data set in an .npz archive. source: its title in errors. Raises InputError."""
+    """The data set in an .npz archive. source: its name in errors. Raises InputError."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
         _require_keys(source, keys)
@@ -220,7 +220,7 @@ def read_csv(file: BinaryIO, source: str) -> list[list[Any]]:
 
 
 def _cell(text: str) -> Any:
-    """The exact value of a decimal; other text stays a string, to be judged by the conversion."""
+    """The exact value of a decimal; other text stays a string, for the conversion to judge."""
     return _decimal(text) if _DECIMAL.fullmatch(text) else text
 
 

@@ -1,5 +1,5 @@
-"""Data of token sequences: the context of an example is a sequence up to a position, its query the
-last token there, its label the next token, or a given vector.
+"""Data of token sequences. The context of an example is a sequence up to a position, its query is
+the last token there, and its label is the next token or a given vector.
 
 Each sequence is stored once. Without positions the contexts are the rows of its symbols, and the
 order says which symbol each token is (`Dataset.order`). With positions every token has its own row.
@@ -22,7 +22,7 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError, require_seed, whole
 
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
-MOST_TOKENS = 2**20  # limit for all sequences: counts times residues are then exact
+MOST_TOKENS = 2**20  # limit for all sequences, so that counts times residues are exact
 MOST_BOUND = 2**31  # the largest bound of drawn numbers
 _DRAWS = 100  # attempts to draw different rows
 
@@ -104,18 +104,18 @@ def of_sequences(
     labels: Any = "index",
     name: str = "data",
 ) -> Dataset:
-    """A data set of token sequences. Exact. Raises InputError.
+    """A data set of token sequences. Arithmetic: exact. Raises InputError.
 
     sequences: texts, whose characters are the symbols; lists of strings, each a symbol; or lists of
         rows of the embedding, counted from 0.
     embedding: V×d numbers; {symbol: d numbers}; or {"width": d, "bound": 9, "seed": 0} for rows of
         integers from -bound to bound, all different, drawn from that seed.
     positions: a row for each place, added to the token there; or {"bound": 9, "seed": 0}; or None.
-    first: another symbol, put before every sequence.
-    examples: pairs of a sequence and a place in it; None: all that have a next token.
-    labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m). None: there are none.
-    Strings are numbered in the order of the embedding, else by code points, with `first` last.
-    Source: docs/next-token.md.
+    first: another symbol, placed before every sequence.
+    examples: pairs of a sequence and a place in it; or None for all that have a next token.
+    labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m); or None for no labels.
+    Strings are numbered in the order of the embedding if it names them, else by code points with
+    `first` last. Source: docs/next-token.md.
 
     >>> data = of_sequences(["abab"], {"a": [1, 0], "b": [0, 1]})
     >>> data.T, data.n, data.lengths, data.labels.strings()
@@ -206,7 +206,7 @@ def _is_drawn(table: Any) -> bool:
 
 
 def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactArray:
-    """The given matrix, checked for this size; positions may have more rows."""
+    """The given matrix, after a check of its size; positions may have more rows."""
     if _is_drawn(table):
         return _drawn(table, argument, rows, width)
     if isinstance(table, Mapping):

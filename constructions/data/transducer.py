@@ -5,10 +5,10 @@ prompt. A finite machine reads the letters in order: in each state it reads a le
 symbol and moves on. The answer, which follows the prompt, is what it writes.
 
 Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
-i, a state in which the machine can be before them, and what it writes on the way. Every other place
-may hold any symbol that some input has there. There are few situations, however many inputs there
-are, and each input is in one of them: before these letters the machine is in a state that can be
-reached.
+i, a state in which the machine can be before them, and what it writes as it reads them. Every other
+place may hold any symbol that some input has there. There are few situations, however many inputs
+there are, and each input is in one of them: before these letters the machine is in a state that can
+be reached.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Transducer:
     letters: for each step the letters that may be read there, tuples of symbols counted from 0.
     places:  for each step the places in the prompt of the symbols of its letter. step: the next
              state and the symbol that is written, by state and letter. start: the first state.
-    Exact. Raises InputError unless each place has one symbol, and for a letter without a step in a
-    state that some input reaches. Source: ours, above.
+    Arithmetic: exact. Raises InputError unless each place has one symbol, or if a letter has no
+    step in a state that some input reaches. Source: ours, above.
 
     >>> parity = Transducer([[(0,), (1,)]] * 3, [(0,), (1,), (2,)], 0,
     ...                     {(q, (x,)): (q ^ x, q ^ x) for q in (0, 1) for x in (0, 1)})
@@ -128,7 +128,7 @@ class Transducer:
         self, place: int, width: int | None, start: int = 0, stop: int | None = None
     ) -> Iterator[Situation]:
         """The situations numbered from start to stop before symbol `place` of the answer, with
-        `width` letters fixed; None: one for each input, in which everything is fixed."""
+        `width` letters fixed; if it is None, one for each input, with everything fixed."""
         window = self._window(place, width)
         first, letters = window.start, self.letters[window]
         rests = {tuple(some[k] for some in self.letters[window.stop :]) for k in (0, -1)}
@@ -179,7 +179,7 @@ class Transducer:
 
 
 def additions(digits: int, base: int = 10, plus: int = 0, equals: int = 0) -> Transducer:
-    """All pairs of numbers of this many digits, with their sums. Least significant digits come
+    """All pairs of numbers with this many digits, with their sums. Least significant digits come
     first: a, the symbol `plus`, b, the symbol `equals`, then the sum with one more digit. The state
     is the carry.
 
@@ -189,7 +189,7 @@ def additions(digits: int, base: int = 10, plus: int = 0, equals: int = 0) -> Tr
     >>> additions(2).inputs, additions(2).sequence([(5, 6), (9, 0), (0, 0)])  # 95 + 6
     (10000, (5, 9, 0, 6, 0, 0, 1, 0, 1))
 
-    Exact. Raises InputError for a number of digits below 1, or a base below 2. Source: ours, above.
+    Arithmetic: exact. Raises InputError if digits < 1 or base < 2. Source: ours, above.
     """
     for name, number, least in (("digits", digits, 1), ("base", base, 2)):
         if not whole(number) or number < least:

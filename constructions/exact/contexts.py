@@ -1,4 +1,4 @@
-"""Products of contexts with integer columns, and a test of which contexts a layer confuses."""
+"""Products of contexts with integer columns, and the frequencies of tokens in contexts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact import integers
 from attncert.constructions.exact.hashing import Hashed
 
-_TOGETHER = 2**22  # entries of contexts in one product
+_TOGETHER = 2**22  # the number of context entries in one product
 
 
 def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
@@ -28,7 +28,7 @@ def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
 
 def as_if_once(data: Dataset, t: int) -> list[list[int]]:
     """The tokens of a context (numerators). If lengths differ, their counts are divided by the
-    common factor, which no head sees."""
+    common factor, which has no effect on any head."""
     if not data.ragged:
         return [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
     return [list(row) for row, count in shares(data, t).items() for _ in range(count)]

@@ -1,8 +1,8 @@
 """Sets of numbers from untrusted files, at a cost that no file can raise.
 
-Python's hash of an integer is the integer modulo 2^61 - 1, so that a file can give all its numbers
-one hash; a set of N of them takes N²/2 comparisons. Therefore such numbers go into sets as `Hashed`
-tuples, whose hash Python randomizes for each process, or they are sorted (`distinct`)."""
+Python's hash of an integer is the integer modulo 2^61 - 1, so that all numbers in a file may have
+the same hash; a set of N of them takes N²/2 comparisons. Therefore such numbers go into sets as
+`Hashed` tuples, whose hash Python randomizes for each process, or they are sorted (`distinct`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Hashed(tuple[Any, ...]):
-    """A tuple of integers, or of such tuples. An equal plain tuple has another hash.
+    """A tuple of integers, or of such tuples. An equal plain tuple has a different hash.
 
     >>> Hashed((1, 2)) in {Hashed((1, 2))}, hash(Hashed((2**61 - 1,))) == hash(Hashed((0,)))
     (True, False)
@@ -23,7 +23,7 @@ class Hashed(tuple[Any, ...]):
     __slots__ = ()
 
     def __hash__(self) -> int:
-        return hash(marshal.dumps(tuple(self), 2))  # in version 2 equal values have equal bytes
+        return hash(marshal.dumps(tuple(self), 2))  # version 2 encodes equal values equally
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
@@ -36,8 +36,8 @@ def distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def direction(vector: Sequence[int]) -> tuple[Hashed | None, int]:
-    """(primitive, scale) with vector = scale · primitive; parallel vectors have one primitive.
-    (None, 0) for 0.
+    """(primitive, scale) with vector = scale · primitive; parallel vectors have the same primitive.
+    The result is (None, 0) for 0.
 
     >>> direction([0, -4, 6]), direction([0, 0])
     (((0, 2, -3), -2), (None, 0))

@@ -1,4 +1,4 @@
-"""Exact arithmetic on integer arrays: int64 while the result provably fits, Python integers beyond.
+"""Exact arithmetic on integer arrays: int64 if the result provably fits, else Python integers.
 
 Every function returns int64 if the sizes of its inputs prove that this is enough, else object
 (Python int); nothing ever wraps.
@@ -22,8 +22,9 @@ def product(a: IntegerArray, b: IntegerArray) -> IntegerArray:
     """The matrix product a·b of 2-D integer arrays.
 
     If the entries of a are short, those of b are cut into limbs of whole bytes,
-    b = Σ_k b_k 2^(wk), |b_k| < 2^w, with all sums of a·b_k below 2^53: exact in float64. The limbs
-    of negative numbers are negative. At 2,353×768 and 3,000 bits this is 26 times as fast as FLINT.
+    b = Σ_k b_k 2^(wk), |b_k| < 2^w, so that sums of a·b_k stay below 2^53, exact in float64. The
+    limbs of negative numbers are negative. At 2,353×768 and 3,000 bits this is 26 times as fast as
+    FLINT.
     """
     most = max(largest(a), 1) * max(a.shape[1], 1)
     width = 53 - most.bit_length()
@@ -74,7 +75,7 @@ def subtract(a: IntegerArray, b: IntegerArray) -> IntegerArray:
 
 
 def multiply(a: IntegerArray | int, b: IntegerArray) -> IntegerArray:
-    """a·b entry by entry, broadcast.
+    """a·b entry by entry, with broadcasting.
 
     >>> multiply(2**40, np.array([2**40, -1])).tolist()
     [1208925819614629174706176, -1099511627776]
@@ -98,8 +99,8 @@ def from_flint(matrix: fmpz_mat) -> IntegerArray:
 
 
 def null_relation(rows: fmpz_mat) -> list[int] | None:
-    """Coprime integers c ≠ 0 with c·rows = 0, the first nonzero one positive; None if there are
-    none.
+    """Coprime integers c ≠ 0 with c·rows = 0, of which the first nonzero one is positive; None if
+    there are none.
 
     >>> null_relation(fmpz_mat([[1, 2], [0, 1], [2, 0]])), null_relation(fmpz_mat([[1, 2]]))
     ([2, -4, -1], None)

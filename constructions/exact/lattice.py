@@ -1,4 +1,4 @@
-"""Integer lattices: short integer logits come from short vectors.
+"""Integer lattices, whose short vectors give short integer logits.
 
 A weight vector x matters only through its products with the data. So LLL reduces the lattice of the
 *images* {R x : R x integer}, with R the rows of the data, instead of the lattice of the weights:
@@ -15,7 +15,7 @@ from attncert.constructions.arrays import IntegerArray
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.exact import integers
 
-_CHUNK = 256  # rows folded into the Hermite form at a time
+_CHUNK = 256  # the number of rows added to the Hermite form at a time
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Coordinates:
 
 def image_lattice(rows: ExactArray) -> Coordinates:
     """An LLL-reduced basis of all x (up to directions orthogonal to every row) that have integral
-    products with these rows (..., d). Exact; D is the rows' common denominator.
+    products with these rows (..., d). Arithmetic: exact. D is the rows' common denominator.
 
     The images are LLL-reduced and span a saturated lattice: every integer vector in the column
     space of the rows is an integer combination of theirs.
@@ -57,8 +57,8 @@ def kernel_and_preimages(rows: fmpz_mat) -> tuple[fmpz_mat, fmpz_mat, fmpz_mat]:
     """The kernel lattice K of independent integer rows (r×k), and the image lattice of the map.
 
     Returns (K, X, L) with rows·K = 0 and rows·X = L: the columns of K (k×(k-r)) are a basis of all
-    integer x with rows·x = 0, those of L (r×r, nonsingular) a basis of the image lattice rows·Z^k.
-    Raises ValueError if the rows are dependent. Exact: one LLL with its transformation.
+    integer x with rows·x = 0, and those of L (r×r, nonsingular) are a basis of the image lattice
+    rows·Z^k. Raises ValueError if the rows are dependent. Arithmetic: exact (one LLL).
     """
     reduced, transform = rows.transpose().lll(transform=True)
     zero = [i for i, row in enumerate(reduced.tolist()) if not any(row)]

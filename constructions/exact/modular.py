@@ -2,7 +2,7 @@
 
 The builders use one small prime to decide, while they build, whether rows are independent. A rank
 mod p never exceeds the rank over Q, so "independent mod p" is exact; "dependent mod p" may be bad
-luck (about 1 in p), and then costs a better candidate, never a wrong answer: verify/ proves the
+luck (about 1 in p). Then a better candidate is missed, but no answer is wrong: verify/ proves the
 result again, from the data and the weights alone.
 """
 
@@ -18,15 +18,15 @@ from attncert.constructions.arrays import FloatArray, IntArray, IntegerArray
 from attncert.constructions.exact.primes import PRIMES_21
 
 _TERMS = 2**53 // (2**21 * 2**21)
-DROP = 1100  # a float weight is 0 this many bits below the largest logit
+DROP = 1100  # a float weight is 0 if its logit is this many bits below the largest
 
 
 class UnluckyPrime(ArithmeticError):
-    """No row was independent mod p although some row is over Q: take another prime."""
+    """No row was independent mod p although some row is over Q. Another prime is needed."""
 
 
 class SumVanishes(UnluckyPrime):
-    """A softmax denominator is 0 mod p: the features are not defined there; take another prime."""
+    """A softmax denominator is 0 mod p: features are undefined there. Another prime is needed."""
 
 
 def matmul_mod(a: FloatArray, b: FloatArray, p: int) -> FloatArray:
@@ -43,11 +43,11 @@ def matmul_mod(a: FloatArray, b: FloatArray, p: int) -> FloatArray:
 
 
 def reduced(integral: FloatArray, p: int) -> FloatArray:
-    """Integers held in float64, below 2^53 - 2p in absolute value, mod p >= 3; exact.
+    """Integers held in float64, below 2^53 - 2p in absolute value, reduced mod p >= 3; exact.
 
     x/p is rounded by less than 1/2, so its floor q is off by at most 1; q·p and x - q·p are
     integers below 2^53, hence exact, and adding or subtracting p corrects for q. (A remainder in
-    int64 takes twice as long, in float64 twenty times.)
+    int64 takes twice as long, and one in float64 twenty times as long.)
     """
     rest = np.floor(integral * (1 / p))
     rest *= -p
@@ -86,7 +86,7 @@ def modular(table: FloatArray, p: int) -> nmod_mat:
 
 
 def inverse_mod(values: IntArray, p: int) -> IntArray:
-    """Entrywise inverse of nonzero residues (int64); for many, by Fermat: a^(p-2)."""
+    """Entrywise inverse of nonzero residues (int64); many are computed by Fermat as a^(p-2)."""
     if values.size < 64:
         few = [pow(x, -1, p) for x in values.ravel().tolist()]
         return np.array(few, dtype=np.int64).reshape(values.shape)
@@ -115,7 +115,7 @@ def monic_mod(rows: IntArray, p: int) -> IntArray:
 def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> FloatArray:
     """2^(k_ti) / Σ_i 2^(k_ti) mod p.
 
-    logits: (T, n) integers of any size; times: (T or 1, n), how often each token is added, None:
+    logits: (T, n) integers of any size; times: (T or 1, n), how often each token counts; None:
     once. Returns (T, n) residues (float64). Raises SumVanishes if a denominator is 0 mod p.
     """
     low, high = _powers(p)
@@ -131,7 +131,7 @@ def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> 
 
 
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n), with each token `times` times: a guide, and no evidence."""
+    """2^k / Σ 2^k in float64, (T, n), with each token `times` times: a guide, not evidence."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
     if times is not None:
@@ -155,7 +155,7 @@ def mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
 
 @lru_cache(maxsize=len(PRIMES_21))
 def _powers(p: int) -> tuple[IntArray, IntArray]:
-    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p: every power of 2 is a product of one of each."""
+    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p. Every power of 2 is a product of one of each."""
     steps = math.isqrt(p) + 1
     return _geometric(2, steps, p), _geometric(pow(2, steps, p), steps, p)
 

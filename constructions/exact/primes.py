@@ -1,7 +1,7 @@
 """Primes for rank certificates, and a proof that 2 has large order modulo them.
 
 Any prime that divides no denominator gives a sound certificate: rank k modulo p implies rank at
-least k over Q. A careless choice of the prime costs *completeness*. The features of a layer are
+least k over Q. But a careless choice of the prime loses *completeness*. The features of a layer are
 quotients of powers of two, so modulo p they take at most ord_p(2) different values per power; if
 that order is small, ranks are too low. The Mersenne prime 2^61 - 1 is such a choice: 2 has order 61
 there.
@@ -43,7 +43,7 @@ def is_safe_with_primitive_two(p: int) -> bool:
 
 
 def safe_primes_below(bound: int, count: int) -> list[int]:
-    """The `count` largest safe primes below `bound` with 2 primitive, largest first.
+    """The `count` largest safe primes below `bound` with primitive root 2, largest first.
 
     >>> safe_primes_below(2**31, 3) == list(PRIMES_31)
     True

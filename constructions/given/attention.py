@@ -1,5 +1,4 @@
-"""Outputs and Jacobian of an attention layer, computed by any array library, in floats or modulo a
-prime.
+"""Outputs and Jacobian of an attention layer by any array library, in floats or modulo a prime.
 
 Example t has the context E (n×d) and the query e. Head h, with K, Q (d×d_h), V (d×d_v) and its rows
 O (d_v×m) of the output matrix, computes
@@ -11,9 +10,9 @@ g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinea
 
     ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
 
-`times` (T, n) says how often each row of a context is a token (default: once): p is 0 on rows that
-only fill it up. Weights are one vector, numbered as in certificates: key, query, value row by row
-and head by head, then output.
+`times` (T, n) says how often each row of a context is a token (default: once); p is 0 on padding
+rows. Weights are one vector, numbered as in certificates: key, query, value row by row and head by
+head, then output.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class Shape:
 def outputs(
     contexts: Array, queries: Array, weights: Array, shape: Shape, times: Array | None = None
 ) -> Array:
-    """(T, m) outputs; contexts (T or 1, n, d), queries (T, d), float64. Rounded throughout."""
+    """(T, m) outputs; contexts (T or 1, n, d), queries (T, d). All in float64, rounded."""
     key, query, value, output = shape.split(weights)
     p, _ = attend(contexts, queries, key, query, times)
     xp = array_namespace(weights)

@@ -16,7 +16,7 @@ row spaces of dimension r together, and c of the b dimensions depend on what P m
 weights output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another
 question, which `fit` tests by a search. The same holds for every set S of examples, with its own
 N(S): so all examples together have at most min_S N(S) + m (T - |S|) labels. `Law` takes the set of
-all examples, and the sets that share one context (Theorem 7 of the page has all sets).
+all examples, and the sets that share one context (Theorem 7 of that page treats all sets).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Spans:
     def fewest_heads(self, examples: int, head_width: int, value_width: int) -> int | None:
         """The least H with N >= T·m; None if no number of heads is enough."""
         labels = examples * self.labels
-        if self.differences == 0 or self.queries == 0:  # m heads do what more heads do
+        if self.differences == 0 or self.queries == 0:  # more than m heads add nothing
             most = self.labels + 1
             counts = [h for h in range(1, most) if self.bound(h, head_width, value_width) >= labels]
             return min(counts, default=None)
@@ -85,7 +85,7 @@ class Law:
         return self.parts[0][1]
 
     def bound(self, heads: int, head_width: int, value_width: int) -> int:
-        """The largest T·m that the count allows: beyond it almost all labels are out of reach."""
+        """The largest T·m that the count allows; beyond it, almost no labels can be fitted."""
         T, m = self.parts[0][0], self.whole.labels
         return min(
             part.bound(heads, head_width, value_width) + m * (T - size) for size, part in self.parts
@@ -122,7 +122,7 @@ def spans(data: Dataset) -> Spans:
 
 
 def span_of(rows: IntegerArray) -> int:
-    """The rank of integer rows, exact: modulo a prime if that is full, else of the Gram matrix."""
+    """The exact rank of integer rows: modulo a prime if that is full, else by the Gram matrix."""
     count, width = rows.shape
     for some in (rows[: 4 * width], rows):  # usually a few rows are enough
         if some.size == 0:

@@ -11,8 +11,8 @@ quadratically (Yamashita and Fukushima, *On the rate of convergence of the Leven
 method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J predicts.
 
 *Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares both, from the same start with
-the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, the usual case here; its
-"trf" finds the same solutions in the same number of steps, but factors J by singular values (or
+the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, which is the usual case here;
+its "trf" finds the same solutions in the same number of steps, but factors J by singular values (or
 iterates on it), although one solve of the smaller system is enough, and it runs on NumPy only. It
 is several times slower at T = 360.
 
@@ -163,8 +163,8 @@ def start(shape: Shape, seed: int) -> FloatArray:
 
 
 def _factors(shape: Shape, E: float, e: float, y: float) -> FloatArray:
-    """Factors from weights for the scaled data to those for the data: 1/E, 1/e for queries, y/E for
-    values."""
+    """Factors that turn weights for the scaled data into weights for the data: 1/E, 1/e for
+    queries, y/E for values."""
     factors = np.ones(shape.parameters)
     keys, queries, values, _ = shape.split(factors)  # views
     keys[:], queries[:], values[:] = 1 / E, 1 / e, y / E

@@ -1,20 +1,21 @@
-"""Starts for heads of width one on one shared context, scalar labels (ours).
+"""Starts for heads of width one on one shared context with scalar labels (ours).
 
 Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
 and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
-examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data of similar
-size. Heads on fewer than four independent tokens have few turns, and begin with small weights.
+examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data scaled alike
+in all directions. Heads on fewer than four independent tokens have few turns, so they begin with
+small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
 number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean square one. Query weights
 q on X A are query weights A q on X. In the same way the rows of the context become orthogonal.
 
 **Turns.** g is a combination of the n columns of softmax rows p(s). Draw μ, take m points s where
-the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), ask for ±1 at them,
+the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), prescribe ±1 at them,
 alternating in the order of s, and solve for w: g turns m - 2 times. Each further turn doubles or
-triples w. So μ is drawn often, and the draws with the least |w| are taken. Heads without turns
-reach d examples each; m is two more than the rest of a head's share, at most 14 (one head: 8, since
-the search below takes time proportional to m² T²).
+triples |w|. So μ is drawn many times, and the draws with the least |w| are taken. Heads without
+turns reach d examples each; m is two more than the rest of a head's share, at most 14 (one head: 8,
+since the search below takes time proportional to m² T²).
 
 **One head** can reach T = N, but then q is not free: for every t, s = X q must be one of the up to
 n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. Starting from random
@@ -74,8 +75,8 @@ def search(
     xp: Any = np,
     **limits: Any,
 ) -> Descent:
-    """`descend`, from the start above if the layer is of that kind; on NumPy arrays, with the steps
-    by `xp`."""
+    """`descend`, from the start above if the layer is of that kind. The arrays are NumPy's, and
+    `xp` computes the steps."""
     widths = shape.head_width, shape.value_width, shape.m
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
     if times is None and turns and widths == (1, 1, 1):
@@ -151,7 +152,7 @@ def one_head(
 
 
 def crossings(heights: FloatArray) -> FloatArray:
-    """The zeros of a function on the grid, by its chords; or the point nearest to 0."""
+    """The zeros of a function on the grid, by linear interpolation; or where it is nearest to 0."""
     left, right = heights[:-1], heights[1:]
     at = np.nonzero(left * right < 0)[0]
     if len(at) == 0:

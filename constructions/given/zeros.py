@@ -10,7 +10,7 @@ k such heads of width w serve G(k) examples (m = 1, Theorem 14): with j = min(k-
     G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2.
 
 This is proved for almost all data with distinct contexts, and for one shared context with affinely
-independent rows. On given data, a set serves as many labels as its Jacobian has rank.
+independent rows. On given data, the number of labels that a set serves is the rank of its Jacobian.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from attncert.constructions.network.composed import Gated, Group
 from attncert.constructions.network.positional import Positions
 from attncert.constructions.network.states import States
 
-_ALONE = (FeedForward, Normalization, Gated, Positions)  # blocks in which vectors do not see others
+_ALONE = (FeedForward, Normalization, Gated, Positions)  # blocks in which no vector sees another
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Along:
 
 
 def _is_causal(block: Block) -> bool:
-    """Whether an equal token and query that see the same tokens stay equal in the block."""
+    """Whether a token and a query that are equal and see the same tokens remain equal in it."""
     if block.of != "all" or getattr(block, "query_place", "last") != "last":
         return False
     if isinstance(block, Group):

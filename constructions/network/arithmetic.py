@@ -3,8 +3,8 @@
 A block consists of products and of functions, as defined here. A softmax does not change when all
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
-ball does not decide a tie or the sign at a threshold, the evaluation raises `Inexact`. Arithmetics
-in float64, with bounds on all rounding, are in verify/outputs/rounding.py.
+ball is too wide to decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
+Arithmetics in float64, with bounds on all rounding, are in verify/outputs/rounding.py.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import Any
 from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz
 from flint.utils.flint_exceptions import DomainError
 
-MAX_BITS = 2**24  # the longest number, also for the checkers
+MAX_BITS = 2**24  # the longest number; the checkers have the same limit
 
 
 class Inexact(Exception):
-    """This arithmetic cannot evaluate the network; str() is the reason, without a period."""
+    """This arithmetic cannot evaluate the network; str() gives the reason, without a period."""
 
 
 class TooLong(Inexact):
-    """Exact numbers would have over MAX_BITS bits."""
+    """Exact numbers would need over MAX_BITS bits."""
 
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The operations of a block. Its matrices have the methods of FLINT's; `bits` is 0 if the
-    length of numbers is bounded.
+    """The operations of a block. Its matrices have the methods of FLINT's; `bits` is 0 if numbers
+    are of bounded length.
 
     "normalized" divides a row x by the root of x·x / n + ε. "scores" are queries·keysᵀ over the
-    root of a positive integer. The order of products in attention is "cheapest"; or keys come
-    before logits ("keys first"), and values also before means ("values first", as in a machine)."""
+    root of a positive integer. The order of products in attention is "cheapest"; "keys first", with
+    keys before logits; or "values first", with values before means, too (as in a machine)."""
 
     matrix: Callable[..., Any]
     softmax: Callable[[Sequence[Any], str | None], list[Any]]
@@ -88,7 +88,7 @@ def factor(unit: str | None) -> arb:
 
 
 def _exponentials(logits: Sequence[arb], unit: str | None) -> list[arb]:
-    """The softmax, after a shift by the midpoint of a largest logit: no power is large."""
+    """The softmax, after a shift by the midpoint of a largest logit, so that no power is large."""
     top, scale = max(x.mid() for x in logits), factor(unit)
     powers = [((x - top) * scale).exp() for x in logits]
     total = sum(powers, arb(0))

@@ -5,7 +5,7 @@ One head of width one appends one number to the query: e becomes (e, 1, z) with
     z = Σ_i w_i u·x_i,   w the softmax of the logits α·D·u·x_i in units of ln 2,
 
 D the contexts' common denominator, α = 0, 1, ... an integer. The query weights see only the 1, so z
-is a function of the context. Then a network that reads labels off positions takes over.
+is a function of the context. A network that reads labels off positions follows.
 
 *Two examples that differ stay different* for some u and α, if "differ" means different queries or
 different frequencies of tokens. Queries are unchanged, so let μ and ν be different frequencies, and
@@ -13,11 +13,12 @@ u a vector for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(
 has the derivative D z ln 2. If μ and ν have equal z at infinitely many integers α, their z are
 equal everywhere: an exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are
 proportional, and equal at 0. Then their coefficients are equal: μ = ν. So for each pair all but
-finitely many α work. No softmax layer, with or without a skip connection, separates equal queries
-and frequencies with different labels: such a pair is refused and named.
+finitely many α work. No softmax layer, with or without a skip connection, separates examples with
+equal queries and frequencies: if their labels differ, the error names them.
 
 α = 0, the mean of u·x, is tried first: it keeps z short. The bits of softmax denominators are the
-differences of logits, so if these are large the search ends undecided and says so.
+differences of logits, so if these are large, the search ends with an error that says that nothing
+is decided.
 """
 
 from __future__ import annotations

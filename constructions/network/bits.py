@@ -1,12 +1,12 @@
-"""Few parameters, long numbers: labels are read off digits, one by one (ours; in the spirit of
-Vardi, Yehudai, Shamir 2022 and Park, Lee, Yun, Shin 2021; the code in base 4 is that of Siegelmann
-and Sontag 1995).
+"""Few parameters and long numbers, whose digits hold the labels (ours; in the spirit of Vardi,
+Yehudai, Shamir 2022 and Park, Lee, Yun, Shin 2021; the code in base 4 is that of Siegelmann and
+Sontag 1995).
 
-*Stored numbers.* Positions s on a line, the first at 0, scaled by a power of two so that their gaps
-are 3 or more: ⌊s⌋ has B bits. Labels minus their minima, times their common denominator, are m
-whole numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the string
-of these N = L(B + mβ) bits, input after input and padded with zeros, read in base 4: b_1 4^(N-1) +
-b_2 4^(N-2) + ... + b_N.
+*Stored numbers.* The positions s on a line, the first at 0, are scaled by a power of two so that
+their gaps are 3 or more; ⌊s⌋ has B bits. Labels minus their minima, times their common denominator,
+are m whole numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the
+string of these N = L(B + mβ) bits, one input after another and padded with zeros, read in base 4:
+b_1 4^(N-1) + b_2 4^(N-2) + ... + b_N.
 
 *The tape of an input's group.* relu(1 - relu(k + 1 - s)) with k = ⌊s_last⌋ + 1 is 0 up to the last
 position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
@@ -21,17 +21,18 @@ Every weight after the first 6/4^N is short. (In base 2 each bit would be compar
 as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
 *The position on the tape.* Let x be a position read off the tape. |s - x| < 1 if x belongs to the
-input, otherwise |s - x| > 2: positions are 3 apart, and rounding down moves them by less than 1. So
+input, otherwise |s - x| > 2: positions are at least 3 apart, and rounding down moves them by less
+than 1. So
 
     far = relu(s - x - 1) + relu(x - s - 1)
 
 is 0 or more than 1, and relu(y - 2^β·far) is the label y < 2^β of the input itself, and 0 for all
 others (padding has label 0). Their sum over the tape is the label.
 
-The G steps have about 5G parameters, the bits of L inputs about 15 each: with L near √(K/3(B + mβ))
-both the parameters and the depth are O(√(K(B + mβ))). Bits: 2K(B + mβ) on the tapes, B for each
-step, and a few for each of the other parameters. B is at least log₂ K, and near 2 log₂ K for a
-random direction of the line.
+The G steps have about 5G parameters, and each bit of L inputs needs about 15 more. If L is near
+√(K/3(B + mβ)), both the parameters and the depth are O(√(K(B + mβ))). There are 2K(B + mβ) bits on
+the tapes, B for each step, and a few for each other parameter. B is at least log₂ K, and near 2
+log₂ K for a random direction of the line.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class BitsNetwork(LineNetwork):
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
-    """A deep, narrow ReLU network. Exact. Raises HypothesisFails unless labels are a function of
-    inputs.
+    """A deep, narrow ReLU network. Arithmetic: exact. Raises HypothesisFails unless labels are a
+    function of inputs.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2], [7]], ["1/2", 3, -5, 0])
     >>> build(data).network.outputs(data).entries()

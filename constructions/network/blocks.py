@@ -1,7 +1,7 @@
 """The blocks of a network, as exact matrices: attention, feed-forward and normalization.
 
 The state of an example is its tokens (n×k, rows) and its query (a row of width l; k and l differ
-after a block that changes only the query's width). A block is `of` the vectors that it changes:
+after a block that changes only the query's width). `of` says which vectors a block changes:
 
     "query"  the query alone;
     "all"    every token and the query, each separately;
@@ -201,7 +201,7 @@ class Attention(Block):
 
     @property
     def _square(self) -> int:
-        """The number by whose root logits are divided."""
+        """The number whose square root divides the logits."""
         return 1
 
     def _more(self, head: int) -> list[fmpq]:

@@ -2,7 +2,7 @@
 
 **Gated** (Dauphin et al. 2017; Shazeer 2020): activation(x·gate + gate_bias) ∘ (x·weights + bias),
 number by number. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
-activation it is a bilinear map. The map back to the width of x is a readout after it.
+activation it is a bilinear map. A readout after it maps the result back to the width of x.
 
 **Group**: blocks in order, whose result is added to the vectors that the first one reads. A
 transformer's layer x + attention(RMSNorm(x)) is a group of two blocks, since the skip connection of
@@ -90,7 +90,7 @@ class Group(Block):
     blocks: one or more. of: "query" if only the query's result counts, and the tokens are left
     unchanged; "all" if the tokens' results count, too. residual: whether each result is added to
     its vector as it was before the group. Arithmetic: that of the blocks. Raises InputError if a
-    sum has vectors of different widths. Source: docs/networks.md.
+    sum would add vectors of different widths. Source: docs/networks.md.
 
     >>> double = Gated(*[fmpq_mat(1, 1, [1])] * 4, activation="identity")
     >>> Group((double, double), residual=True)

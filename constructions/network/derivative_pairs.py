@@ -10,8 +10,8 @@ relu:
 
     at a member (z = 0):  M + q u ≥ 0 ≥ -M + q u, so it is  [M + q u - M] - [0 - 0] = q u;
     at the others:        z + 1 and z - 1 have the same sign and are at least 1 away from 0, and
-                          adding q u to M(z ± 1) does not change it. If it is +, both brackets are
-                          q u; if it is -, both are 0. The difference is 0.
+                          adding q u to M(z ± 1) does not change it. If positive, both brackets are
+                          q u; if negative, both are 0. The difference is 0.
 
 Divided by q and summed over all planes, this is each input's label. (Bubeck et al. divide by δ =
 q/M: a difference quotient of relu, that is, its derivative, made exact.) The units R(z ± 1) serve
@@ -33,8 +33,8 @@ from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, pla
 
 
 def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
-    """2(m + 1) ReLUs for each plane. Exact. Raises HypothesisFails unless labels are a function of
-    inputs.
+    """A network with 2(m + 1) ReLUs for each plane. Arithmetic: exact. Raises HypothesisFails
+    unless labels are a function of inputs.
 
     >>> data = Dataset.of([[0, 0]], [[1, 0], [0, 2], [3, 1], [4, 4]], [0, 5, -1, "1/2"])
     >>> network = build(data).network
@@ -49,7 +49,7 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
 
 
 def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
-    """(p+1)×m, w above v: an affine map that equals the label at the members, 0 without a pivot."""
+    """(p+1)×m, w above v: an affine map that is the label at the members; unused rows are 0."""
     points, labels = inputs.affine.tolist(), inputs.labels.tolist()
     system, _ = fmpq_mat([[*points[t], *labels[t]] for t in plane.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]

@@ -1,7 +1,7 @@
 """Networks in JSON: the key `network` of a certificate, and a user's own network.json.
 
 Both hold the blocks in order, with the keys and words of docs/certificate.md and numbers of any
-length that the checker reads. In a user's file they may be integers, decimals and "p/q".
+length that the checker reads. In a user's file they may be integers, decimals or "p/q".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from attncert.constructions.network.positional import GeneralAttention, HeadNorm
 from attncert.constructions.numerals import numeral
 
 _FILE = 'a JSON file {"network": blocks}, or a certificate with a network'
-# Kinds of blocks, and the attribute of each key.
+# The kinds of blocks, and the attribute that each key stands for.
 _KINDS: dict[str, type[Any]] = {"attention": Attention, "feed-forward": FeedForward,
                               "normalization": Normalization, "gated": Gated,
                               "group": Group, "positions": Positions,

@@ -41,7 +41,7 @@ class Inputs:
 
     @classmethod
     def of_data(cls, data: Dataset | Inputs) -> Inputs:
-        """Raises HypothesisFails with two equal inputs that have different labels."""
+        """The inputs of a data set. Raises HypothesisFails if equal ones have different labels."""
         if isinstance(data, Inputs):
             return data
         states, labels = States.of(data, RATIONAL), data.label_matrix
@@ -59,7 +59,7 @@ class Inputs:
 
     @classmethod
     def merged(cls, of: str, vectors: fmpq_mat, labels: fmpq_mat, scale: int = 1) -> Inputs:
-        """Inputs from rows, each once; equal rows have equal labels."""
+        """The inputs in these rows, each once; equal rows must have equal labels."""
         rows, heights = vectors.tolist(), labels.tolist()
         examples = sorted(set(firsts(hashed(vectors))))
         vectors, labels = (fmpq_mat([table[t] for t in examples]) for table in (rows, heights))
@@ -90,7 +90,7 @@ class Line:
 
     @classmethod
     def of(cls, data: Dataset | Inputs, seed: int) -> Line:
-        """Raises HypothesisFails with two equal inputs that have different labels."""
+        """The line of a data set. Raises HypothesisFails if equal inputs have different labels."""
         inputs = Inputs.of_data(data)
         for column in columns(inputs.width, seed):
             a = fmpq_mat(column) * fmpq(inputs.scale)

@@ -9,7 +9,7 @@ and a skip connection: with n tokens,
 
 **A2 is preserved**: the new context is (I + 11ᵀ/n) X, and I + 11ᵀ/n has determinant 2. **The
 queries** become e plus the mean of the context. So A1 holds after the block at the strength at
-which these sums are independent, which is decided on the data, exactly. If two contexts have the
+which these sums are independent, which is decided exactly from the data. If two contexts have the
 same mean, for instance because they are permutations of one another, their queries stay equal. If
 contexts and queries are both shared, all inputs are equal, and no weights of any layer tell them
 apart.

@@ -90,12 +90,12 @@ class Network:
             yield states
 
     def outputs(self, data: Dataset) -> fmpq_mat:
-        """T×m, exact. Raises Inexact if a softmax is irrational, InputError for shapes."""
+        """T×m outputs, exact. Raises Inexact if a softmax is irrational, InputError for shapes."""
         *_, last = self.states(data)
         return last.queries
 
     def enclosures(self, data: Dataset, bits: int = 128) -> arb_mat:
-        """T×m balls around the outputs, with the true exponential; `bits` of precision. Raises
+        """T×m balls around the outputs, with the true exponential and a precision of `bits`. Raises
         Inexact if a tie or a sign is not decided, InputError for shapes."""
         with ctx.workprec(bits):
             *_, last = self.states(data, BALLS)
@@ -125,7 +125,7 @@ class Network:
     @property
     def stored(self) -> int:
         """The number of entries of all different matrices, zeros included. Equal matrices,
-        transposed or not, are tied and count once; those of zeros do not count."""
+        transposed or not, are tied and count once; zero matrices do not count."""
         matrices = [m for block in self.blocks for m in block.matrices if any(m.entries())]
         both = ([m.tolist(), m.transpose().tolist()] for m in matrices)
         different = {tuple(map(tuple, min(pair))) for pair in both}
@@ -133,17 +133,17 @@ class Network:
 
     @property
     def bits(self) -> int:
-        """Bits of all numerators, and of denominators other than 1, in lowest terms."""
+        """The bits of all numerators, and of denominators other than 1, in lowest terms."""
         return sum(_bits(x) for x in self.numbers)
 
     @property
     def longest(self) -> int:
-        """Bits of the longest number."""
+        """The number of bits of the longest number."""
         return max(map(_bits, self.numbers), default=0)
 
     @property
     def units(self) -> int:
-        """The number of hidden units, in feed-forward blocks of activation other than identity."""
+        """The number of hidden units: those of feed-forward blocks with a nonlinear activation."""
         return sum(block.units for block in self.blocks)
 
     @property

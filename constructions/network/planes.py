@@ -28,7 +28,7 @@ from attncert.constructions.network.network import Network, readout
 
 Form = Sequence[fmpq]
 
-_PLACED = -1  # the kind of inputs that have a plane: foreign to all others
+_PLACED = -1  # the kind of inputs that have a plane already, foreign to all others
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class PlaneNetwork:
 def planes(
     inputs: Inputs, pools: Iterable[Sequence[int]], kinds: Sequence[int], seed: int
 ) -> Iterator[Plane]:
-    """Planes whose members are all inputs of the pools, each once, pool by pool. The inputs of a
-    pool are all of one kind, or all of different kinds."""
+    """Planes, pool by pool, such that each input of the pools is a member of exactly one. The
+    inputs of a pool are all of one kind, or all of different kinds."""
     points, denominator = inputs.affine.numer_denom()
     kinds = list(kinds)
     for pool in pools:

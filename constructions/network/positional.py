@@ -1,4 +1,4 @@
-"""Blocks that depend on places of vectors: attention with all its parts, and tables of positions.
+"""Blocks that depend on the places of vectors: attention in full, and tables of positions.
 
 Token i, counted from 0, is at the place i. The query is at the place of the last token, as in data
 of sequences, or at the next one.
@@ -61,7 +61,7 @@ class GeneralAttention(Attention):
     2. rotary:     rotation of both by place times frequency.
     3. root:       the products of query and key are divided by its square root.
     4. cap:        a product x becomes cap·tanh(x/cap).
-    5. slopes:     minus slope times the distance of the places is added (ALiBi), 1×H.
+    5. slopes:     slope times the distance of the places is subtracted (ALiBi), 1×H.
     6. tables:     entry (i, j) of the head's table is added for a vector at place i and a token at
                    place j.
     7. mask, then the rule; sinks: one more logit per head, 1×H, whose weight is dropped.
@@ -183,7 +183,7 @@ class GeneralAttention(Attention):
 
 @dataclass(frozen=True)
 class Positions(Block):
-    """The row of a table at the position of each vector; residual: it is added to the vector.
+    """The row of a table for the position of each vector, added to the vector if residual.
 
     table: P×k, a row for each place. of: "query" or "all". query_place: "last" or "next".
     Arithmetic: exact. Raises InputError if there are more places than rows. Source:

@@ -29,8 +29,8 @@ Numbers = Sequence[fmpq]
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
-    """A position, K ReLUs, a readout. Exact. Raises HypothesisFails unless labels are a function of
-    inputs.
+    """A projection to a line, K ReLUs and a readout. Arithmetic: exact. Raises HypothesisFails
+    unless labels are a function of inputs.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2]], ["1/2", 3, -5])
     >>> build(data).network.outputs(data).entries()

@@ -1,6 +1,6 @@
 """Retrieval of stored patterns by one softmax (Ramsauer et al. 2021: modern Hopfield networks).
 
-Patterns x_1, ..., x_N, distinct, are the context, and each of them is a query: keys, values and
+Distinct patterns x_1, ..., x_N are the context, and each of them is a query: keys, values and
 output are I, the query weights are β·I, and the base is e. So the output at x_i is Σ_j p_j x_j with
 p the softmax of β x_j·x_i. Let Δ_i = x_i·x_i - max_(j≠i) x_j·x_i.
 
@@ -13,7 +13,8 @@ It goes to 0 as β grows if Δ_i > 0: then x_i is called separated.
 
 *Never exact.* All p_j are positive. For a separated x_i and N ≥ 2, x_i·output is a mean of the
 x_j·x_i with positive weights, and all of them except x_i·x_i are smaller than x_i·x_i. So
-x_i·output < x_i·x_i: the output is not x_i, at any β. (If Δ_i = 0 it may be: 0 among -1, 0, 1.)
+x_i·output < x_i·x_i: the output is not x_i, at any β. (If Δ_i = 0 it may be x_i, as for 0 among -1,
+0, 1.)
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Retrieval:
     reaches: tuple[fmpq, ...]
 
     def bounds(self) -> list[arb]:
-        """(N - 1) e^(-βΔ_i) max_j |x_j - x_i| for each pattern, enclosed."""
+        """(N - 1) e^(-βΔ_i) max_j |x_j - x_i| for each pattern, enclosed in a ball."""
         return [
             arb(reach) * (len(self.gaps) - 1) * (arb(-self.beta * gap).exp() if gap else 1)
             for gap, reach in zip(self.gaps, self.reaches, strict=True)
@@ -55,7 +56,7 @@ class Retrieval:
 
 def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
     """The retrieval of the distinct queries of a data set, at β > 0: an integer, float (taken
-    exactly), Fraction or "p/q". Gaps and reaches are exact; nothing is drawn. Raises InputError.
+    exactly), Fraction or "p/q". Gaps and reaches are exact; nothing is random. Raises InputError.
 
     >>> retrieval = build(Dataset.of([[0]], [[1], [-1], [0], [1]]), beta=2)
     >>> retrieval.gaps, retrieval.reaches

@@ -28,7 +28,7 @@ class States:
 
     @cached_property
     def by_context(self) -> tuple[tuple[Any, Any], ...]:
-        """Each context with the queries that it serves, as rows."""
+        """Each context with the queries that read it, as rows."""
         if len(self.contexts) == 1:
             return ((self.queries, self.contexts[0]),)
         matrix = self.arithmetic.matrix
@@ -36,7 +36,7 @@ class States:
         return tuple(zip(queries, self.contexts, strict=True))
 
     def require_short(self) -> None:
-        """Raises TooLong: a few blocks can make numbers that no memory holds."""
+        """Raises TooLong if numbers are too long: a few blocks can make them exceed any memory."""
         if any(self.arithmetic.bits(x) > MAX_BITS for x in (*self.contexts, self.queries)):
             raise TooLong(f"a number of over {MAX_BITS} bits")
 

@@ -1,8 +1,9 @@
 """Threshold units in pairs (after Baum 1988, for dichotomies; here for any labels).
 
-Inputs with one label are of one kind, and each plane (constructions/network/planes.py) has members
-of one kind: with θ(z) = 1 for z ≥ 0, else 0, and z = a·x + c, which is 0 at the members and at
-least 2 away from 0 at inputs of other kinds and at those that have a plane of their own,
+Inputs with the same label are of one kind, and so are the members of each plane
+(constructions/network/planes.py). Let θ(z) = 1 for z ≥ 0, else 0, and z = a·x + c, which is 0 at
+the members and at least 2 away from 0 at inputs of other kinds and at those with another plane.
+Then
 
     θ(z + 1) - θ(z - 1)  is  1 - 0 at the members,  1 - 1 or 0 - 0 at the others.
 
@@ -25,8 +26,8 @@ from attncert.constructions.network.planes import Form, Plane, PlaneNetwork, pla
 
 
 def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
-    """Two thresholds for each plane. Exact. Raises HypothesisFails unless labels are a function of
-    inputs.
+    """A network with two thresholds for each plane. Arithmetic: exact. Raises HypothesisFails
+    unless labels are a function of inputs.
 
     >>> data = Dataset.of([[0]], [[1], [2], [3], [4]], [0, 5, 0, "1/2"])
     >>> network = build(data).network

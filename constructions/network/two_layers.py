@@ -4,14 +4,14 @@ The positions s_1 < ... < s_K are cut into groups of L or fewer. On a group g th
 
     Σ_ℓ c_gℓ relu(s - b_gℓ),  ℓ = 1, ..., L,
 
-as in constructions/network/relu.py, with c_gℓ = 0 if the group has fewer than L. Second-layer unit
-(ℓ, ±) is the ReLU of a function that on the hull of each group is its max(±c_gℓ, 0)·(s - b_gℓ), and
-linear in the gaps between hulls. A nonnegative factor commutes with a ReLU, so the unit is
-max(±c_gℓ, 0)·relu(s - b_gℓ) there, and unit + minus unit - is the ℓ-th term: their sum is the
+as in constructions/network/relu.py, with c_gℓ = 0 if the group has fewer than L. Unit (ℓ, ±) of the
+second layer is the ReLU of a function that is max(±c_gℓ, 0)·(s - b_gℓ) on the hull of each group g,
+and linear in the gaps between hulls. A nonnegative factor commutes with a ReLU, so the unit is
+max(±c_gℓ, 0)·relu(s - b_gℓ) there, and (ℓ, +) minus (ℓ, -) is the ℓ-th term: these add up to the
 label. All these functions bend only at the ends of the gaps, which are the same for all of them. So
 the first layer has 2G - 1 units for G groups: one at s_1 - 1, two for each gap (one if a group is a
-single point). The second has 2L for each of m labels. With L about √(K/m) that is O(√(Km)) units
-and about 4Km parameters.
+single point). The second has 2L for each of m labels. With L about √(K/m), this makes O(√(Km))
+units and about 4Km parameters.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from attncert.constructions.network.relu import Numbers, hinges, relus, rise
 
 
 def build(data: Dataset | Inputs, seed: int = 0) -> LineNetwork:
-    """A projection to a line, then two layers of ReLUs. Exact. Raises HypothesisFails unless
-    labels are a function of inputs.
+    """A projection to a line, then two layers of ReLUs. Arithmetic: exact. Raises HypothesisFails
+    unless labels are a function of inputs.
 
     >>> data = Dataset.of([[0]], [[1], [4], [2], [7]], ["1/2", 3, -5, 0])
     >>> build(data).network.outputs(data).entries()

@@ -1,5 +1,5 @@
-"""The search for the heads, one after the other, that `paper/theorem.py` calls. The steps are those
-of docs/audit-of-theorem-1.md.
+"""The search for the heads, one after the other, which `paper/theorem.py` calls. The steps are
+those of docs/audit-of-theorem-1.md.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
 
@@ -52,7 +52,7 @@ class Direction:
 
     @property
     def lead(self) -> IntegerArray:
-        """(v·e_s) E⁽ˢ⁾u, (T, n): what c multiplies."""
+        """(v·e_s) E⁽ˢ⁾u, (T, n), which c multiplies."""
         return integers.multiply(self.products[:, None], self.rows)
 
 
@@ -130,7 +130,7 @@ class PaperBuilder:
             if best is None or draft.bits < best.bits:
                 best = draft
             if not any(w.any() for w in draft.steering):
-                break  # no steering disturbs earlier examples, and later pairs are longer
+                break  # no steering is left to disturb earlier examples, and later pairs are longer
         assert best is not None
         return best
 
@@ -186,11 +186,11 @@ class PaperBuilder:
         return chosen
 
     def _candidates(self, t: int, factor: int) -> IntegerArray:
-        """Logits over `factor` that example t may be given, (k, n), first entry 0.
+        """Logits, divided by `factor`, to choose from for example t: (k, n), first entry 0.
 
-        The barycentre (all logits equal; not in the first head, where it would save little and
-        leave M_1 empty); then, with D·1_i the smallest multiple of a unit vector
-        that integral weights reach, ±D·1_i for every row i, and short vectors that they reach.
+        First comes the barycentre (all logits equal; not in the first head, where it would save
+        little and leave M_1 empty). Let D·1_i be the smallest multiple of a unit vector that
+        integral weights reach: ±D·1_i for every row i follow, then short vectors that they reach.
         The n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
         scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
         """

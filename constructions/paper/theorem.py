@@ -71,11 +71,11 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights with which the features of all examples are independent.
 
-    head_width: d_h, default n. heads: H, default the fewest that the theorem allows (more, if these
-    admit no grouping). An example of a group may attend uniformly to its context (barycentre) if
-    that costs at most 3 bits of conditioning, which keeps the logits of all other examples short.
-    saturation: c is the least that saturates each head (then the rank is sought at this c or a
-    larger one). Exact. The rank is decided mod p here and proved again by verify/. Raises
+    head_width: d_h, default n. heads: H, by default the fewest that the theorem allows (more, if
+    these admit no grouping). An example of a group may attend uniformly to its context (barycentre)
+    if that costs at most 3 bits of conditioning, which keeps the logits of all other examples
+    short. saturation: c is the least that saturates each head, or a larger one if the rank needs
+    it. Arithmetic: exact; the rank is decided mod p here, and verify/ proves it again. Raises
     InputError, and HypothesisFails with a witness if A2, the capacity or the partition condition
     fails.
     """

@@ -15,9 +15,9 @@ A digit costs T² products of residues, T·n·d·H small ones and one pass over 
 
 From x mod p^K, the common denominator D is that of two random combinations of the entries, whose
 numerators and denominator together are a short vector of a lattice (FLINT's LLL): p^K need only be
-half as long again as D, not twice as long as for one fraction. The numerators are D·x mod p^K. That
-these solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an equation
-between integers that holds mod p^K, and both sides are less than p^K / 2.
+half as long again as D, not twice as long, as it would for one fraction. The numerators are D·x mod
+p^K. That these solve the system is then *proved by size*: multiplied by Π_h S_th, row t is an
+equation between integers that holds mod p^K, and both sides are less than p^K / 2.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _denominator(digits: DigitArray, weights: IntArray) -> Any | None:
 
 
 def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions | None:
-    """x = D·x / D if the numerators are so short that they solve the system: proved by size."""
+    """x = D·x / D if the numerators are short enough to prove that they solve the system."""
     enough = (denominator.bit_length() + beyond + _MARGIN) // (LIMB - 1)
     used = digits[: min(len(digits), enough + enough // 16)]
     modulus = mpz(PRIME) ** len(used)
@@ -145,7 +145,7 @@ def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions
 
 
 def join_digits(digits: Sequence[int], base: int) -> Any:
-    """Σ_k digits[k]·base^k, by halves (FLINT): quasi-linear.
+    """Σ_k digits[k]·base^k, computed by halves in quasi-linear time (FLINT).
 
     >>> join_digits([1, 2, 3], 10)
     mpz(321)

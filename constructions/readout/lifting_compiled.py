@@ -1,7 +1,7 @@
 """The inner loops of constructions/readout/lifting.py, compiled: one digit of the solution.
 
 Limbs have LIMB bits, and the prime p is below 2^LIMB: a product of two residues stays below 2^56,
-and a sum of 128 fits in 64 bits. Both are constants here, so that no remainder costs a division.
+and a sum of 128 fits in 64 bits. Both are constants here, so that remainders need no division.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def predicted_bits(construction: BuiltLayer, data: Dataset) -> int:
 
 
 def pivot_system(construction: BuiltLayer, data: Dataset) -> PivotSystem:
-    """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, cleared by Π_h S_th. Exact."""
+    """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, times Π_h S_th. Exact."""
     contexts = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
     numerators: list[list[list[int]]] = [[] for _ in range(data.T)]
     sums: list[list[int]] = [[] for _ in range(data.T)]
@@ -98,7 +98,7 @@ def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
 
 
 def lifting_is_shorter(bits: int, T: int) -> bool:
-    """Measured: above ELIMINATED unknowns FLINT takes 2e-12·bits²·T seconds, lifting 2e-11·bits².
+    """As measured above ELIMINATED unknowns, FLINT takes 2e-12·bits²·T s, lifting 2e-11·bits² s.
 
     >>> lifting_is_shorter(35_000, 193), lifting_is_shorter(580_000, 5)
     (True, False)

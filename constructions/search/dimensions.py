@@ -7,7 +7,7 @@ bounds each context from below: in some order of a group's members the j-th one 
     rank E ≥ j               in the first group,
     affine dimension ≥ j     in a later one,
 
-the affine dimension being that of the span of the differences of rows. If any order meets D, the
+where the affine dimension is that of the span of the differences of rows. If any order meets D, the
 order by ascending dimensions does (docs/width-one.md, section 8).
 """
 

@@ -5,7 +5,7 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 
 In a long shared context E, whose n < d rows are independent mod p, every feature is a combination
 of those rows, so its entries in n columns where E is invertible mod p determine it, and the ranks.
-Only these columns are computed, modulo p and as floats, which only rank candidates.
+Only these columns are computed, mod p and as floats; floats are used only to rank candidates.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class FeatureBlocks:
             guide *= 2.0**-self._bits
             return Block(mod, guide)
         numerators = part.numerators
-        scaled = numerators >> max(0, self._bits - 900)  # floats of at most 1: none overflows
+        scaled = numerators >> max(0, self._bits - 900)  # at most 1, so that no float overflows
         return Block(
             residues(numerators, self.prime),
             scaled.astype(np.float64) * 2.0 ** -min(900, self._bits),

@@ -84,10 +84,10 @@ def violation(
 def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list[tuple[int, ...]]:
     """A grouping into at most `heads` groups that meets the partition condition.
 
-    Built from the last group backwards: a last group must be independent and *closed* (no other
-    remaining query in its span); what remains is a smaller problem of the same kind. The search is
-    greedy with restarts. Raises HypothesisFails: decided if there are too many examples, or a zero
-    or parallel query excludes every grouping, else undecided.
+    It is built from the last group backwards: a last group must be independent and *closed* (no
+    other remaining query in its span); what remains is a smaller problem of the same kind. The
+    search is greedy with restarts. Raises HypothesisFails: decided if there are too many examples,
+    or a zero or parallel query excludes every grouping, else undecided.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -117,7 +117,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
 
 
 class QuerySpans:
-    """Spans of queries, decided mod p first (independent there is independent over Q)."""
+    """Spans of queries, decided mod p first (independence mod p implies it over Q)."""
 
     def __init__(self, data: Dataset) -> None:
         queries = data.queries.numerators
@@ -137,7 +137,7 @@ class QuerySpans:
         self, remaining: Sequence[int], admits: Callable[[Sequence[int]], object]
     ) -> list[int]:
         """An independent closed group of remaining queries, from the end backwards: each joins if
-        the group with it is admitted.
+        the group stays admitted with it.
 
         The other queries are kept modulo the span of the group, mod p: a query may join if it is
         not 0 there, and no other is a multiple of it. If this holds mod p, it holds over Q.
@@ -156,7 +156,7 @@ class QuerySpans:
 
 
 def _modulo(rows: IntArray, row: IntArray) -> IntArray:
-    """These rows mod _P minus multiples of a nonzero row, so that they are 0 at its largest one."""
+    """These rows mod _P minus multiples of a nonzero row, so that they are 0 at its maximum."""
     column = int(row.argmax())
     unit = row * pow(int(row[column]), -1, _P) % _P
     reduced: IntArray = (rows - rows[:, column, None] * unit) % _P
@@ -179,7 +179,7 @@ def backwards(
     most: float = math.inf,
 ) -> list[Group] | None:
     """At most `most` groups that meet the partition condition, from the last one backwards; None if
-    the greedy choice fails. first, later: a group in its order, or None if it is not admitted."""
+    the greedy choice fails. first, later: return a group in its order, or None if not admitted."""
     remaining, groups = list(order), list[Group]()
     while True:
         group = first(remaining)
@@ -214,7 +214,7 @@ def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
 
 def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier examples that may lie in the span of the group, from all queries mod PRIMES_21[0];
-    None: dependent mod p."""
+    None if the group is dependent mod p."""
     outside = outside_span(queries, group, np.random.default_rng(0))
     if outside is None:
         return None
@@ -229,7 +229,7 @@ def outside_span(
     None: the group is dependent mod p.
 
     If the group is independent mod p, a query in its span over Q is in its span mod p, so that
-    every v with v·e_t = 0 mod p on the group has v·e_s = 0 mod p too: one v with v·e_s ≠ 0 clears
+    every v with v·e_t = 0 mod p on the group has v·e_s = 0 mod p too: one v with v·e_s ≠ 0 excludes
     s.
     """
     p, d = PRIMES_21[0], queries.shape[1]

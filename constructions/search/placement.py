@@ -8,11 +8,11 @@ x_t. Eliminating S leaves, for t, the *residual*
 
 and the rows S ∪ {placed members of the group} ∪ {t} are independent if ρ_t lies outside the span
 of the placed members' residuals. Inadmissible x_t therefore form an affine flat of dimension at
-most the number placed, at most n - 2: n independent candidates cannot all lie in it (in the first
-group Λ is empty and the span has dimension at most n - 1: the same holds). So an admissible
-candidate always exists, and every candidate is tested.
+most the number placed, at most n - 2: n independent candidates cannot all lie in it (nor in the
+first group, where Λ is empty and the span has dimension at most n - 1). So an admissible candidate
+always exists, and every candidate is tested.
 
-All numbers are kept twice: mod p, which decides, and in float64, which only ranks.
+All numbers are kept twice: mod p for decisions, and in float64 only for ranking candidates.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A head gives an earlier s the logits c·a_i + β_i, and a is largest at the row 
     1 - p < 2^-B   ⟺   S·(2^B - 1) < 1.
 
 S falls as c grows, since every a_L - a_i > 0: once c has this property, so has every larger c.
-It lies between two bounds. If some δ_i ≤ B - 1, then S·(2^B - 1) ≥ 2 - 2^(1-B) ≥ 1; if all
+The least c lies between two bounds. If some δ_i ≤ B - 1, then S·(2^B - 1) ≥ 2 - 2^(1-B) ≥ 1; if all
 δ_i ≥ B + log2(n - 1), then S ≤ 2^-B. Between them, bisection finds it.
 """
 
@@ -31,7 +31,7 @@ def candidates_for_c(least: int) -> Iterator[int]:
 
 
 def saturated(drops: Sequence[int], bits: int) -> bool:
-    """Whether 1 - p < 2^-bits for a row whose logit exceeds the others by these drops. Exact.
+    """Whether 1 - p < 2^-bits for a row whose logit exceeds the others by these amounts. Exact.
 
     >>> saturated([5], 5), saturated([5, 9], 5), saturated([4, 90], 5), saturated([], 5)
     (True, False, False, True)

@@ -10,7 +10,7 @@ may be unit vectors, and only n - 1 terms or more distinguish these.
 The best pair has the shortest total logit range Σ_s |v·e_s| · range(E_s u): the bits that the head
 adds to the softmax denominators.
 
-Acceptance is decided exactly. Costs are float64 and only rank accepted combinations.
+Acceptance is decided exactly. Costs are float64 and used only to rank accepted combinations.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _POOL = 512  # combinations tried in each round for each pair
 _KEEP = 12  # the number of shortest combinations paired for each pair
 _PAIRS = 4  # the default number of pairs
 _CELLS = 2**22  # array cells processed at once
-_ROUND = 2**25  # cells of a round: large data get fewer combinations
-_EXACT_ROUND = 2**15  # cells of a round if sums are beyond float64
+_ROUND = 2**25  # cells of a round, so that large data get fewer combinations
+_EXACT_ROUND = 2**15  # cells of a round if sums do not fit in float64
 _FIRST = 32  # examples on which every combination is tried first
 _MAX_DOUBLINGS = 64
 

@@ -1,8 +1,8 @@
 """Integer vectors with prescribed products: dual vectors ê_t and steering vectors w_t.
 
-Both solve R x = b over the integers, R the group's queries or the row differences of one context,
-and both are then shortened by a kernel vector of R that makes the products with *all other*
-examples small, since these become exponents of two.
+Both solve R x = b over the integers, where R is the group's queries or the row differences of one
+context, and both are then shortened by a kernel vector of R that makes the products with *all
+other* examples small, since these become exponents of two.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Reducer:
 
     kernel: (k, q) and images: (N, k), integers; the kernel is kept as a basis with reduced images.
     The coefficients are computed in float64 from the leading bits of long numbers and applied
-    exactly: only the length depends on rounding, never the products R x.
+    exactly: rounding affects only the length, never the products R x.
     """
 
     def __init__(self, kernel: IntegerArray, images: IntegerArray) -> None:

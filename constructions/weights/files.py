@@ -1,8 +1,8 @@
-"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. Names are read first, then the
-arrays that are needed.
+"""Files of named arrays: .npz, .safetensors and PyTorch's .pt. The names are read first, and then
+the arrays that are needed.
 
-A model's file is large and a layer small: one layer is read, within limits. Floats are read as
-stored, bfloat16 as float32, which holds each of them exactly.
+A model's file is large and a layer is small, so only one layer is read, within limits. Floats are
+read as stored, bfloat16 as float32, which holds each of them exactly.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
 
 
 def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
-    """Some tensors of a file, read by PyTorch; nothing in the file is run. Raises InputError."""
+    """Some tensors of a file, read by PyTorch; no code in it is run. Raises InputError."""
     try:
         import torch
     except ImportError:
@@ -107,7 +107,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
 
 
 def _require_stored(path: str, source: str) -> None:
-    """PyTorch reads a whole archive, and does not compress what it writes."""
+    """Refuse compressed files: PyTorch reads whole archives, and writes none compressed."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(info.file_size for info in archive.infolist())

@@ -53,7 +53,7 @@ class Design:
 
 
 class Map(NamedTuple):
-    """The arrays of an affine map. turned: its weight is stored (in, out)."""
+    """The arrays of an affine map. turned: whether its weight is stored (in, out)."""
 
     weight: str
     bias: str
@@ -88,7 +88,8 @@ class Library:
     adapted: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = lambda config, _: config
 
     def design(self, config: Mapping[str, Any], source: str) -> Design:
-        """The design by a configuration. Raises InputError for an option that is not understood."""
+        """The design that a configuration states. Raises InputError if an option is not
+        understood."""
         for key, values in self.plain.items():
             setting = config.get(key, values[0])
             for one in setting if isinstance(setting, list) else [setting]:

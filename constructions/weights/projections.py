@@ -6,9 +6,9 @@ queries, each serves several successive query heads (Ainslie et al. 2023), and i
 fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H, d_v,
 m), are brought to that form first.
 
-torch.nn.MultiheadAttention takes keys and values of other widths (kdim, vdim). Then a token is key
-and value side by side: with queries (e, 0, 0) and tokens (0, k, v) the weights of each part act on
-its own columns, and are 0 on the others.
+torch.nn.MultiheadAttention takes keys and values of different widths (kdim, vdim). A token is then
+key and value side by side: with queries (e, 0, 0) and tokens (0, k, v) the weights of each part act
+on its own columns, and are 0 on the others.
 """
 
 from __future__ import annotations

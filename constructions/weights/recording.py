@@ -173,8 +173,8 @@ def _every_module_called() -> Iterator[None]:
 
 @dataclass
 class _Pass:
-    """One forward pass, in which each projection runs once, on or to one tensor: queries (B, L, d),
-    contexts (B, S, d), outputs (B, L, m). Raises InputError otherwise."""
+    """One forward pass, in which each projection reads or writes one tensor, once: queries (B, L,
+    d), contexts (B, S, d), outputs (B, L, m). Raises InputError otherwise."""
 
     recording: Recording
     positions: Sequence[int] | None

@@ -1,4 +1,4 @@
-"""Third-party weights, exact, with what their format says about their use.
+"""Exact third-party weights, with what their format says about how they are used.
 
 A layer with biases (PyTorch's and most others) computes, for one query e and tokens x_i,
 

@@ -34,8 +34,8 @@ _HAIKU = {"w": "weight", "b": "bias"}
 class Weights(StoredLayer):
     """A third-party attention layer, exactly as stored (`StoredLayer`).
 
-    Arithmetic: exact, floats as the rationals they are; `unit` and `scale` are those of the logits.
-    Raises InputError. Source: docs/models-and-layers.md.
+    Arithmetic: exact, with floats as rationals; `unit` and `scale` are those of the logits. Raises
+    InputError. Source: docs/models-and-layers.md.
 
     >>> weights = Weights.load("examples/trained/after.npz", heads=3)
     >>> weights.format, weights.dtype, len(weights.layer.heads)
@@ -54,7 +54,7 @@ class Weights(StoredLayer):
 
         module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
         docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
-        output projections, fused or not: then it is assumed that nothing else acts. prefix: selects
+        output projections, fused or not; it is then assumed that nothing else acts. prefix: selects
         the layer if the module has several. heads: needed if no attribute of the module states it.
         Raises InputError.
         """
@@ -122,9 +122,8 @@ def network_of(
     TransformerLens; a model that tracr compiled; arrays by name, with the options in `config`; or a
     model's folder. A network with a table of tokens takes rows of 0 with a single 1.
 
-    Arithmetic: exact, floats as the rationals they are. Raises InputError for a type, an option or
-    an array that is not understood, and for a module in training mode. Source:
-    docs/models-and-layers.md.
+    Arithmetic: exact, with floats as rationals. Raises InputError for a type, an option or an array
+    that is not understood, and for a module in training mode. Source: docs/models-and-layers.md.
 
     >>> network_of({}, {"model_type": "gptj"})
     Traceback (most recent call last):

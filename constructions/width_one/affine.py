@@ -8,8 +8,8 @@ weight of one row.
 
 *Curve lemma for repeated rows.* A flat that does not contain all rows of E contains Eᵀσ(αEu) for at
 most m - 1 real α, m the number of distinct rows. So the j-th member of a group, whose forbidden
-flat has dimension at most j - 1 (a linear subspace in the first group), finds an allowed value
-among any n.
+flat has dimension at most j - 1 (a linear subspace in the first group), has an allowed value among
+any n.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: the maximum number of heads; default: one for each group found. Exact. The rank is
-    decided mod p here and proved again by verify/. Raises InputError, and HypothesisFails if no
-    grouping meets P' and D, or none was found.
+    heads: the maximum number of heads; default: one for each group found. Arithmetic: exact; the
+    rank is decided mod p here, and verify/ proves it again. Raises InputError, and HypothesisFails
+    if no grouping meets P' and D, or none was found.
     """
     require_positive(heads=1 if heads is None else heads)
     groups = by_dimension(data, heads, seed)

@@ -120,7 +120,7 @@ def _reduces_queries(T: int, d: int) -> bool:
 
 
 def _rows_differ(images: IntegerArray, rng: np.random.Generator) -> bool:
-    """Whether one random u tells the rows of every context (T, n, k) apart: then they differ."""
+    """Whether one random u tells the rows of every context (T, n, k) apart, so that they differ."""
     k = images.shape[2]
     bound = max(2, min(2**60, 2**52 // max(1, integers.largest(images) * k)))
     u: IntArray = rng.integers(-bound, bound, (k,), endpoint=True)
@@ -136,7 +136,7 @@ def _units(d: int, support: IntArray) -> fmpq_mat:
 
 
 def _square(rows: IntegerArray, prime: int) -> tuple[fmpz_mat, list[int]]:
-    """An invertible square block of the rows (g, k), and its columns: the first independent."""
+    """An invertible square block of the rows (g, k), and its columns (the first independent)."""
     for columns in (2 * len(rows), rows.shape[1]):  # usually the first 2g are enough
         _, pivots = row_reduced(residues(rows[:, :columns], prime), prime)
         if len(pivots) == len(rows):

@@ -1,4 +1,4 @@
-"""The search for the heads of the proof, one after the other, that `width_one/theorem.py` calls.
+"""The search for the heads of the proof, one after the other; `width_one/theorem.py` calls it.
 
     M_h = u (c v0 + v1)ᵀ
 
@@ -27,7 +27,7 @@ from attncert.constructions.width_one.coordinates import (
     query_coordinates,
 )
 
-_PAIRS = 4  # pairs (u, v0) for which the whole head is computed
+_PAIRS = 4  # the number of pairs (u, v0) for which the whole head is computed
 _LARGE = 2**25  # T²·d above which only one pair is tried
 _CANDIDATES = 8  # values of α tried together
 
@@ -153,7 +153,7 @@ class WidthOneBuilder:
         u: IntArray,
         v0: IntegerArray | None,
     ) -> WidthOneDraft:
-        """Steps 3 to 6 of docs/width-one.md: α, v1, and the smallest c that serves. Raises
+        """Steps 3 to 6 of docs/width-one.md: α, v1, and the smallest c that is enough. Raises
         UnluckyPrime."""
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]

@@ -1,9 +1,9 @@
-"""Short heads u vᵀ that need no saturation (c = 0): found by search, certified by rank.
+"""Short heads u vᵀ without saturation (c = 0), found by a search and certified by their rank.
 
 The proof's head shows that *some* weights place a group. Much shorter heads are often enough. Here
 the pairs (u, v) with the shortest logits come first, whatever their α_t = v·e_t; a pair is accepted
 if its features place at least as many examples as the proof's head would: n in the first head, n -
-1 in any other. So the heads suffice: the proof can still place the rest.
+1 in any other. So the heads suffice, and the proof can still place the rest.
 
 With distinct contexts a head may place up to d examples, and places as many as it can: then fewer
 heads have nonzero logits, and the numbers in the readout have fewer bits.

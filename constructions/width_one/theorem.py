@@ -1,7 +1,7 @@
 """Width one is enough (ours; the written proof is docs/width-one.md).
 
 Under A1 and A2, H(n-1) + 1 examples are memorized universally by H heads of width d_h = 1, with
-H(2d + d·d_v + d_v·m) parameters. The paper's r = min(n, d_h) gives one example there.
+H(2d + d·d_v + d_v·m) parameters. At this width the paper's r = min(n, d_h) is 1, for one example.
 
 The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h has the matrix
 
@@ -72,7 +72,7 @@ from attncert.constructions.width_one.short import ShortHeads
 class WidthOneHead(SteeringHead):
     """The choices for one head, M = u (c v0 + v1)ᵀ: separator u, selector v0, α_t = v1·e_t (vectors
     d×1 over ℚ). gap_bits may be negative, since c is as small as the rank allows. A short head is
-    not a head of the proof: the rank certifies its short vectors, and no step is claimed."""
+    not one of the proof: only the rank certifies it, and no step is claimed."""
 
     separator: fmpq_mat
     v1: fmpq_mat
@@ -103,10 +103,11 @@ def build(
     heads: H, default the fewest that the theorem allows (more, if these admit no grouping).
     short_heads: short heads first (c = 0), which may place more than n - 1 examples each, then the
     proof's heads for the rest. False: only the proof's heads, in groups of n, n - 1, ....
-    saturation: the proof's heads alone, each with the least c that gives it (then the rank is
-    sought at this c or a larger one).
-    Exact. The rank is decided mod p here and proved again by verify/. Raises InputError, and
-    HypothesisFails with a witness if A2, the capacity or the partition condition fails.
+    saturation: the proof's heads alone, each with the least c that gives it (or a larger one if the
+    rank needs it).
+    Arithmetic: exact; the rank is decided mod p here, and verify/ proves it again. Raises
+    InputError, and HypothesisFails with a witness if A2, the capacity or the partition condition
+    fails.
     """
     require_positive(heads=1 if heads is None else heads)
     require_independent_rows(data)
