@@ -27,7 +27,7 @@ class RankBound:
     statement:  the proof in one sentence.
     level:      proved (exact), enclosed (balls), or assumed.
     dependency: the witness of an upper bound, if there is one: `value` + 1 dependent vectors.
-    numbers:    figures of the method that JSON can hold.
+    numbers:    figures from the method, as values that JSON can hold.
     assumed: the unverified records on which the bound rests, in one sentence; "" if there are none.
     """
 

@@ -20,7 +20,7 @@ from attncert.verify.rank.rational import Relation
 _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
-_MOST_MEMBERS = 8  # the most members of a dependent set that a sentence names
+_MOST_MEMBERS = 8  # the largest dependent set whose members a sentence lists
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # limits on the vectors in a certificate
 
 
@@ -127,9 +127,9 @@ def dependent_set(
 ) -> Certificate:
     """The certificate that some of the vectors are dependent.
 
-    The file contains all vectors, in their order, if it is then of moderate size; otherwise only
-    the vectors of the dependent set. The numbers are exactly those stored; rational vectors are
-    multiplied by their common denominator, which changes no relation. Raises TooLarge.
+    The file contains all vectors, in order, if its size is then moderate; otherwise it contains
+    only the vectors of the dependent set. The numbers are exactly those stored; rational vectors
+    are multiplied by their common denominator, which changes no relation. Raises TooLarge.
     """
     table, indices = vectors.array, dependency.indices
     if table.nbytes > _MOST_BYTES or vectors.N * (vectors.d + 1) > _MOST_NUMBERS:

@@ -1,12 +1,12 @@
-"""The Kruskal rank from both sides, by methods in the order of their cost.
+"""The Kruskal rank, bounded from both sides by methods in the order of their cost.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
 budget determines only how close the ends are.
 
 `prove` asks whether every set of k queries is independent, within a limit on the work. The work is
-nominal (`budget`), so that identical runs end alike on every machine. The cost of searching all
-sets is known in advance. If the limit covers this cost, the question is answered; if not, a
-hundredth of the work goes to methods that may answer it more cheaply.
+nominal (`budget`), so that identical runs give the same result on every machine. The cost of
+searching all sets is known in advance. If the limit covers this cost, the question is answered; if
+not, a hundredth of the work goes to methods that may answer it more cheaply.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def close(
 
 
 def _stopped(search: _Search, interval: Interval) -> str:
-    """One or two sentences that say why the search ended and which limit would continue it.
+    """One or two sentences that say why the search ended and which limit would let it continue.
 
     >>> vectors = Vectors.of([[x**j for j in range(8)] for x in range(1, 301)])
     >>> print(close(vectors, Kruskal(work=2.0)).stopped)
@@ -103,7 +103,7 @@ A limit of 3 s should suffice.
 
 
 def known(k: int | None) -> str:
-    """The sentence if the search answered the question."""
+    """The sentence which says that the search answered the question."""
     what = "The Kruskal rank" if k is None else f"Whether every set of {k} is independent"
     return f"{what} is known."
 
@@ -120,13 +120,13 @@ class _Search:
     failed: set[int] = field(default_factory=set)
 
     def price(self, size: int) -> float:
-        """Nominal seconds for all sets of a size."""
+        """The nominal seconds that a search of all sets of this size takes."""
         return exhaustive.nominal_seconds(self.vectors.N, self.vectors.d, size)
 
     def next_size(self, lower: int, upper: int) -> int | None:
         """The size whose sets are searched next: the k of the question if the budget allows it,
-        else the smallest open size. Size 6 is searched before 5 if the budget allows it, since
-        `middle` decides 6 at a similar cost and assumes nothing about smaller sets."""
+        otherwise the smallest undecided size. Size 6 is searched before 5 if the budget allows it,
+        since `middle` decides it at a similar cost and assumes nothing about smaller sets."""
         sizes = [lower + 1]
         if lower == 4 and upper > 5 and middle.worth_trying(6, self.vectors.N, self.vectors.d):
             sizes.insert(0, 6)
@@ -145,7 +145,7 @@ def settled(interval: Interval, k: int | None) -> bool:
 
 
 def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Bounds by the rank r: any r + 1 vectors are dependent; N vectors of rank N are
+    """Bounds from the rank r: any r + 1 vectors are dependent; N vectors of rank N are
     independent."""
     v = search.vectors
     modular = modular_rank(v.array)
@@ -160,8 +160,8 @@ def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _graph(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Nothing is charged, since the search ends here unless the vectors are quickly seen to be the
-    edges of no graph."""
+    """Bounds for the edges of a graph. The budget is not charged: either the search ends here, or
+    the vectors are quickly found not to be the edges of a graph."""
     price = graphs.nominal_seconds(search.vectors.N, search.vectors.d)
     if price <= search.budget.remaining and graphs.two_entries(search.vectors):
         yield from graphs.graph_bounds(search.vectors)
@@ -172,7 +172,7 @@ def _coherence(search: _Search, interval: Interval) -> Iterator[RankBound]:
     if price <= search.budget.remaining:
         search.budget.charge(price)
         bound = coherence.coherence_bound(search.vectors)
-        if bound is not None and bound.value > 2:  # otherwise all pairs prove it exactly
+        if bound is not None and bound.value > 2:  # a search of all pairs proves 2 exactly
             yield bound
 
 
@@ -185,7 +185,7 @@ def _supports(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Bounds by one size after the other, as long as the budget allows the next size."""
+    """Bounds from all sets of one size after another, as long as the budget allows the next."""
     lower, upper = interval.lower.value, interval.upper.value
     while (size := search.next_size(lower, upper)) is not None:
         bound = decide_all(search.vectors, size, search.question, search.cluster, search.progress)
@@ -224,7 +224,8 @@ def decide_within(
     vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
     """The bound that decides whether any k of the vectors are independent: a lower bound of k or
-    more, or an upper bound below k with its witness. None if this work does not decide it.
+    more, or an upper bound below k with its witness. None if this amount of work does not decide
+    it.
 
     work: nominal seconds, at least 0. k: from 1 to min(N, d). The bound states its level.
 
@@ -246,10 +247,10 @@ def decide_within(
 
 def work_needed(vectors: Vectors, k: int) -> float:
     """The nominal seconds, to two digits, that `close` needs to finish all sets of k; infinite if
-    the command line does not accept the number.
+    the number is larger than the command line accepts.
 
-    The search for sparse vectors first takes its share; coherence and all smaller sizes take at
-    most their estimated cost.
+    The search for circuits of sparse vectors takes its share first; coherence and all smaller
+    sizes take at most their estimated cost.
 
     >>> queries = Vectors.of([[1, t, t**2, t**3] for t in range(60)])
     >>> work_needed(queries, 4)

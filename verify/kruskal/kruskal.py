@@ -38,8 +38,8 @@ _SUBSETS = 1000
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
-    """interval: proved. sampled: random subsets; None if none were drawn. certificate: shows the
-    dependent set that proves the upper end."""
+    """interval: the bounds. sampled: random subsets; None if none were drawn. certificate: it shows
+    the dependent set that proves the upper end."""
 
     question: Kruskal
     data: Vectors
@@ -51,7 +51,7 @@ class KruskalRank(Answer):
 def kruskal(
     vectors: Any, question: Kruskal | None = None, progress: StageProgress = silent
 ) -> KruskalRank:
-    """The Kruskal rank of vectors, from both sides; with k, whether any k are independent.
+    """Bounds on the Kruskal rank of vectors; if k is given, whether any k are independent.
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` accepts: nested
     lists, a NumPy array, or a data set (for its queries). The conclusion is proved (exactly, modulo
@@ -99,7 +99,7 @@ def kruskal(
 
 @contextmanager
 def _searching(cluster: Cluster | None) -> Iterator[None]:
-    """A context manager for the search. It reports a contradiction as false records of workers."""
+    """A context manager for the search. It blames a contradiction on false records of workers."""
     try:
         yield
     except Contradiction:
@@ -115,7 +115,7 @@ def _sampled(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
-    """Random subsets of k vectors, or of at most the size that the upper end allows. A dependent
+    """Random subsets of k vectors or, if k is not given, of the size of the upper end. A dependent
     set among them narrows the interval and may answer the question."""
     k, count = question.k, _SUBSETS if question.subsets is None else question.subsets
     size = k or interval.upper.value

@@ -1,7 +1,7 @@
-"""Vectors in Q^d with exactly the stored numbers.
+"""Vectors in Q^d, whose entries are exactly the stored numbers.
 
-A float32 or float64 in an array is the dyadic rational that it stores, and a decimal in a text is
-the written number (0.1 is 1/10), so nothing is rounded. Methods use `array` (fast, modulo primes)
+A float32 or float64 in an array is the dyadic rational that it stores, and a decimal in a text has
+its written value (0.1 is 1/10), so nothing is rounded. Methods use `array` (fast, modulo primes)
 and `rows` (exact, FLINT).
 """
 
@@ -99,7 +99,7 @@ nan
 
     def rows(self, indices: Sequence[int]) -> fmpz_mat:
         """Some of the vectors, multiplied by a common positive factor that makes them integers.
-        This is cheap if there are few."""
+        This is cheap for a few vectors."""
         return integer_matrix(self.array[list(indices)])
 
     def relation(self, indices: Iterable[int]) -> Relation | None:
@@ -123,7 +123,7 @@ nan
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
     """The vectors of a file, or the queries of bundled data.
 
-    .npz: the array "vectors", else "queries", else the only array; booleans are 0 and 1. JSON:
+    .npz: the array "vectors", else "queries", else the only array; booleans count as 0 and 1. JSON:
     {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be
     integers, decimals, or "p/q". .npy: the vectors as a matrix. .csv: one vector per line. "-"
     means standard input. Raises InputError for unusable input.

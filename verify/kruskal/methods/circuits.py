@@ -12,11 +12,11 @@ members outside B shows up as a *sparse* combination of j rows:
   hash (`quotient_compiled`, in j random combinations of the window's coordinates), in linear time
   for j = 2 and in quadratic time for j = 3.
 
-Let N vectors have rank r. At most j members of a given set of s vectors are outside the basis with
-probability about P(Binomial(s, 1 - r/N) <= j). This is 0.62 for s = 5, j = 3, N = 2,000 and r =
-768, whereas a random subset of 197 vectors contains the set with probability 10^-5. The search
-works modulo a small prime. A dependent set that it finds is then proved exactly and reduced to a
-circuit. A search that finds no set proves nothing.
+Let N vectors have rank r. The probability that at most j members of a given set of s vectors are
+outside the basis is about P(Binomial(s, 1 - r/N) <= j). This is 0.62 for s = 5, j = 3, N = 2,000
+and r = 768, whereas a random subset of 197 vectors contains the set with probability 10^-5. The
+search works modulo a small prime. A dependent set that it finds is then proved exactly and reduced
+to a circuit. A search that finds no set proves nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from attncert.verify.sharding.threads import parallel_map
 _DEEPEST = 4
 _CHECK = 2  # extra coordinates of a window; 1 in p^3 sets of j rows is dependent on it by chance
 _POINT, _FLOP = 9e-9, 4e-11  # seconds on one thread
-_CHANCE = 0.01  # chance candidates per basis that are checked exactly
+_CHANCE = 0.01  # the most chance candidates expected per basis
 
 
 def small_circuits(
@@ -55,7 +55,7 @@ def small_circuits(
     progress: Progress = silent,
 ) -> Iterator[RankBound]:
     """Bounds by circuits of fewer than `below` vectors, each smaller than the previous circuit.
-    Their numbers are the number of the basis that led to the circuit, counted from 1, and j.
+    The numbers of a bound are j and the position, from 1, of the basis that led to the circuit.
 
     below: usually the size of the smallest known dependent set. The search ends when the budget is
     used up, or once the probability of missing a circuit of `below` - 1 vectors is 10^-9. The
@@ -120,7 +120,7 @@ def meeting_probability(size: int, N: int, r: int, depth: int) -> float:
 
 
 def _enough(size: int, N: int, r: int, depth: int) -> int | None:
-    """How many bases miss a circuit of `size` with probability 10^-9; None if too many."""
+    """How many bases all miss a circuit of this size with probability 10^-9; None if too many."""
     met = min(meeting_probability(size, N, r, depth), 0.9)
     return math.ceil(math.log(1e-9) / math.log1p(-met)) if met > 1e-12 else None
 
@@ -146,7 +146,7 @@ def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) ->
 
 
 def _lightest(coefficients: FloatArray, p: int, basis: IntArray, outside: IntArray) -> Candidate:
-    """The smallest fundamental circuit (j = 1). A few zeros in a long row occur by chance."""
+    """The smallest fundamental circuit (j = 1). Zeros that may be due to chance are ignored."""
     r, K = coefficients.shape
     weights = np.count_nonzero(coefficients, axis=0)
     best = int(np.argmin(weights))
@@ -166,8 +166,9 @@ def _combinations(
     j: int,
     rng: np.random.Generator,
 ) -> list[Candidate]:
-    """Sets of j other vectors whose coefficients are dependent on a window, with their support in
-    B. Sparse data may have more such sets than the buffer can hold; the rest is dropped.
+    """Sets of j vectors outside B whose coefficients are dependent on a window, together with
+    their support in B. If sparse data have more such sets than the buffer holds, the others are
+    dropped.
     """
     r, K = coefficients.shape
     window = rng.choice(r, min(r, j + _CHECK), replace=False)

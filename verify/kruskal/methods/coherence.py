@@ -11,9 +11,10 @@ small integers are multiplied by integers, to lengths of 2^25 or a little less. 
 their dot products are then at most 2^50, so the Gram matrix is exact in float64.
 
 **Two orthogonal sets.** Let s = sum x_i a_i = sum y_j b_j be nonzero, with p nonzero x_i and q
-nonzero y_j, where the unit vectors a_i are orthogonal to each other and the b_j are. Since x_i =
-<s, a_i>, max |x_i| <= mu q max |y_j|, and max |y_j| <= mu p max |x_i| likewise: p q >= 1/mu^2 (Elad
-and Bruckstein 2002). So p of one and q of the other set are independent if p q < 1/mu^2.
+nonzero y_j, where the unit vectors a_i are orthogonal to each other, and so are the b_j. Since
+x_i = <s, a_i>, max |x_i| <= mu q max |y_j|, and max |y_j| <= mu p max |x_i| likewise: p q >= 1/mu^2
+(Elad and Bruckstein 2002). So p vectors of one set and q of the other are independent if p q <
+1/mu^2.
 
 **Enclosure.** The rows of other vectors are first scaled by powers of two to entries of at most 1.
 This is exact, except for integers of more than 53 bits (a relative error of u) and entries that
@@ -59,12 +60,12 @@ def coherence_bound(vectors: Vectors) -> RankBound | None:
 
 
 def _dominance(rows: FloatArray, level: Level) -> RankBound:
-    """The bound from sums in a row of the Gram matrix. proved: the rows are integers, as above;
-    enclosed: they have length one up to rounding."""
+    """The bound from sums within rows of the Gram matrix. level: proved if the rows are integers,
+    as above; enclosed if their lengths are one up to rounding."""
     N, d = rows.shape
     exact = level is Level.PROVED
     margin, factor = (0.0, 1.0) if exact else (8 * (d + 8) * _UNIT, 1 + 2 * N * _UNIT)
-    most, mu = min(N, d) - 1, 0.0  # most: entries that are added up
+    most, mu = min(N, d) - 1, 0.0  # most: the number of entries added up
     fewest = most
     for start in range(0, N, _BLOCK):
         block = np.abs(rows[start : start + _BLOCK] @ rows.T) + margin
@@ -85,7 +86,7 @@ def _dominance(rows: FloatArray, level: Level) -> RankBound:
 
 
 def _orthogonal_sets(gram: IntArray) -> RankBound | None:
-    """The bound for two sets, each of orthogonal vectors; None if they are not that, or one set."""
+    """The bound for two sets, each of orthogonal vectors; None if there are no two such sets."""
     N, squares = len(gram), gram.diagonal()
     meets = (gram != 0) & ~np.eye(N, dtype=bool)
     side = np.full(N, -1)

@@ -1,6 +1,6 @@
 """A compiled test of many sets of six vectors for dependence modulo 8191.
 
-The determinant in six coordinates is computed by Laplace's expansion: for each of the 20 ways to
+The determinant in six coordinates is computed by Laplace expansion: for each of the 20 ways to
 choose three coordinates, a minor of the first three vectors is multiplied by the complementary
 minor of the other three, and the products are added. There is no division and no branch, so a block
 of sets is computed in parallel.

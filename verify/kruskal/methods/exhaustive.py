@@ -1,4 +1,5 @@
-"""Decides whether every set of k vectors is independent, by a search of all sets in O(N^(k-1)).
+"""Decides whether every set of k vectors is independent by a search of all sets in time
+O(N^(k-1)).
 
 **Quotient and hash.** Vectors a < b < ... < y, z are dependent if and only if y and z are parallel
 modulo the span of the first k - 2 vectors a, b, .... In coordinates: clear a pivot coordinate of a
@@ -43,7 +44,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.sharding.threads import parallel_map
 
-_EXTRA = 4  # extra coordinates beyond k, which tell chance from dependence
+_EXTRA = 4  # extra coordinates beyond k, which distinguish dependence from chance
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds per hashed vector, plane and alarm
 _START = 5e-5  # seconds for each first vector
 _SLICES = 8  # slices of `middle` in one task of a thread
@@ -53,8 +54,8 @@ Look: TypeAlias = Callable[[tuple[int, int]], Findings]
 
 
 def nominal_seconds(N: int, d: int, k: int, threads: int = 2) -> float:
-    """The estimated cost of deciding k among N vectors, by a cost model that errs on the high side;
-    infinite beyond the range of floats.
+    """The estimated cost of searching all sets of k among N vectors, by a cost model that errs on
+    the high side; infinite beyond the range of floats.
 
     >>> [round(nominal_seconds(1782, 16, k), 1) for k in (3, 4)]
     [0.1, 5.7]
@@ -157,7 +158,7 @@ def decide(
     decided = bound(findings, N, d, k)
     if decided is not None:
         return decided
-    smaller = (decide(vectors, size, seed=seed) for size in range(1, k))  # most likely dependent
+    smaller = (decide(vectors, size, seed=seed) for size in range(1, k))  # one is likely dependent
     return next((less for less in smaller if less is not None and less.dependency), None)
 
 

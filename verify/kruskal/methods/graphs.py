@@ -1,6 +1,6 @@
 """The Kruskal rank of the edges of a graph is its girth minus one.
 
-Let every vector have at most two nonzero entries. Take the coordinates as nodes, with one more, the
+Let every vector have at most two nonzero entries. The nodes are the coordinates and one more, the
 *ground*: a vector with entries a at u and b at w is an edge between u and w, and a vector with a
 single entry at u is an edge between u and the ground. Suppose that nonzero numbers x_u satisfy
 a x_u + b x_w = 0 for every vector with two entries. Scaling coordinate u by x_u changes no
@@ -12,7 +12,7 @@ dependent if and only if its edges contain a cycle (Oxley, Matroid Theory, 2nd e
 one.
 
 In each component, a spanning tree determines the numbers x_u up to a factor; the other edges test
-them, in Fractions. Breadth-first search (networkx) finds a shortest cycle through each edge.
+them, in exact fractions. Breadth-first search (networkx) finds a shortest cycle through each edge.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def _graph(vectors: Vectors) -> nx.MultiGraph | None:
 
 
 def _shortest_cycle(graph: nx.MultiGraph) -> list[int]:
-    """The edges of a shortest cycle, empty if there is none. The graph loses its edges one by one:
-    each is closed to a cycle by a shortest path along the edges that are left."""
+    """The edges of a shortest cycle, empty if there is none. The edges are removed from the graph
+    one by one, and each is completed to a cycle by a shortest path along the remaining edges."""
     shortest = list[int]()
     for u, w, i in list(graph.edges(keys=True)):
         graph.remove_edge(u, w, i)

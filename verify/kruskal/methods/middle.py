@@ -18,7 +18,7 @@ most three scaled vectors contains every such S; nothing else is assumed.
 **Slices.** The first seven coordinates divide the sums into 5^7 slices, which are searched one
 after the other, with 64 C(N, 3) / 5^7 words of memory each. Multiplying a relation by 1, 2, 3 or 4
 moves u between four slices (slice 0 is fixed), so one of these four suffices: there are 1 + (5^7 -
-1) / 4 = 19,532 *representatives*. In total these are 16 C(N, 3) sums, compared with C(N, k - 1)
+1) / 4 = 19,532 *representatives*. They contain 16 C(N, 3) sums in total, compared with C(N, k - 1)
 points in `exhaustive.py`. A slice depends only on the vectors and the seed, so slices can be
 shards.
 
@@ -82,14 +82,14 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
 
 
 def primes_of(N: int) -> tuple[int, int]:
-    """The primes. A set that is called independent is so modulo one of them, or over Q."""
+    """The primes. A set that is reported independent is so modulo one of them or over Q."""
     return 5, search_primes(N)[0]
 
 
 @dataclass(frozen=True)
 class Findings:
     """The result of some pieces of a search. settled: whether every dependent set of k in them
-    was decided; False if the list was too short. relation: a witness, or None.
+    was decided; False if the list is too short. relation: a witness, or None.
     alarms: sets dependent modulo the first prime, which are tested modulo larger primes.
     false_alarms: sets that are dependent modulo these primes as well, but not over Q."""
 
@@ -111,7 +111,7 @@ def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Rel
 
 
 class Middle:
-    """The search among these vectors (2 <= N <= MOST). `look` may be called for slices in any
+    """The search of these vectors (2 <= N <= MOST). `look` may be called for slices in any
     order, on any thread. seed: the seed of the mixing; it affects the number of alarms, but never
     the answer."""
 
@@ -163,7 +163,7 @@ class Middle:
         table, q, size = self._wide, self._q, self._k - len(members)
         for i in members:
             pivots = np.flatnonzero(table[i])
-            if not len(pivots):  # dependent modulo q, so every set that contains them is
+            if not len(pivots):  # dependent modulo q, as is every set that contains them
                 rest = (c for c in itertools.combinations(range(len(table)), size)
                         if not set(c) & set(members))  # fmt: skip
                 yield from ([*members, *c] for c in itertools.islice(rest, HITS))

@@ -39,7 +39,8 @@ _NO_THIRD, _NO_SECOND = np.uint64(0xFFF000000), np.uint64(0xFFFFFF000)
 
 @_inlined
 def _reduced(t):  # type: ignore[no-untyped-def]
-    """Nibbles of at most 8 modulo 5. Adding 3 sets the top bit of each nibble that is 5 or more."""
+    """Reduce nibbles of at most 8 modulo 5. Adding 3 sets the top bit of each nibble that is 5 or
+    more."""
     return t - _5 * (((t + _THREES) & _EIGHTS) >> _3)
 
 
@@ -53,7 +54,7 @@ def _dense(x):  # type: ignore[no-untyped-def]
 
 @_inlined
 def _address(x):  # type: ignore[no-untyped-def]
-    """The key of a word, in the highest 28 bits: the last seven digits, then two in 5 bits."""
+    """The key of a word, in the highest 28 bits: its last seven digits, then two in 5 bits."""
     x = x >> _28
     x = (x & _NIBBLES) + _5 * ((x >> _4) & _NIBBLES)
     place = ((x >> _8) & _BYTE) + _25 * ((x >> _16) & _BYTE)
@@ -138,11 +139,10 @@ def _partners(target, scaled, pairs, begin, end):  # type: ignore[no-untyped-def
 
 @_compiled
 def _dependent_with(members, k, square, q, inverses, work, sums):  # type: ignore[no-untyped-def]
-    """Sets sums[c] = 0 for all c in the span of these k - 1 vectors modulo q, and possibly for
-    others.
+    """Set sums[c] = 0 for all c in the span of these k - 1 vectors modulo q, and possibly for other
+    c, by means of a vector orthogonal to the span.
 
-    square: (k, N). It uses a vector orthogonal to the span; returns False if the dimension of the
-    span is smaller than k - 1.
+    square: (k, N). Returns False if the dimension of the span is smaller than k - 1.
     """
     over_q, half, N = 1.0 / q, 0.5 / q, square.shape[1]
     pivots = np.empty(k, np.int64)  # the pivot of each row, and finally the column without a pivot
@@ -261,9 +261,9 @@ def equal_sums(  # type: ignore[no-untyped-def]
     found in the slices of the representatives start .. stop - 1.
 
     checks: coordinates (N, 6) for `determinants.singular`, coordinates (k, N) and (N, w) modulo q,
-    inverses, and q. Sets of k, and sets of k - 1 together with each other vector, are tested modulo
-    q; the dependent sets are written to `hits` (h, k). `small` (m, k), initially -1, receives the
-    sets of 2 to k - 2, and sets of k - 1 that are dependent in k coordinates. Returns the numbers
+    inverses, and q. Sets of k, and sets of k - 1 with each other vector added, are tested modulo q;
+    the dependent sets are written to `hits` (h, k). `small` (m, k), initially -1, receives the sets
+    of 2 to k - 2, and those sets of k - 1 that are dependent in k coordinates. Returns the numbers
     of hits and of small sets (sets that do not fit are not written), and of the tested sets of k
     and of k - 1. If the number of hits is -1, more sums are equal than can be tested, and nothing
     is claimed.
@@ -303,7 +303,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
                     other = sorted_[low + at - 1]
                     at = np.int64(following[low + at - 1])
                     steps += 1
-                    if (other >> _24) & _INDEX < a:  # three before three
+                    if (other >> _24) & _INDEX < a:  # all three precede the other three
                         alarms[queued, 0], alarms[queued, 1] = other, sum_
                         queued += 1
                         if queued == _QUEUE:
@@ -320,7 +320,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
                         pairs_both = last == _INDEX and second & _NO_SECOND != _NO_SECOND
                         if _largest(first) < second & _INDEX and not pairs_both:
                             _look(first, second, k, checks, counts, hits, small, work, inside)
-                if k == 6 or last == _INDEX:  # if k = 5, two come after the three
+                if k == 6 or last == _INDEX:  # if k = 5, the upper sum has at most two
                     following[t] = next_
                     heads[key] = t - low + 1
             if steps > _STEPS or N * counts[3] > _SPANS or counts[1] > len(small):

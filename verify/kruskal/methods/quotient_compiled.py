@@ -38,7 +38,8 @@ def search_primes(N: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=16)
 def inverses(p: int) -> ResidueArray:
-    """A table with 1/x modulo p at x, and 0 at 0. float32 is exact for integers below 2^24."""
+    """A table with 1/x modulo p at position x, and 0 at 0. float32 is exact for integers below
+    2^24."""
     table = np.zeros(p, dtype=np.float32)
     table[1] = 1
     for x in range(2, p):
@@ -141,16 +142,17 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
     dependent modulo p and q.
 
     table: (k, N) coordinates modulo p. wide: (N, w) coordinates of the same vectors modulo another
-    prime q, or more coordinates modulo p, to tell chance from dependence. modulo_p, modulo_q: the
-    inverses of all residues, and the prime. hits: (HITS, k), output. Every k-set that is dependent
-    in all coordinates is reported, unless the number of hits is negative or HITS. Returns (number
-    of hits, sets tested in `wide`). If the number is HITS, there may be more hits. If it is -1,
-    some k - 2 or fewer vectors are dependent in the k coordinates, and nothing is claimed.
+    prime q, or more coordinates modulo p, to distinguish dependence from chance. modulo_p,
+    modulo_q: the inverses of all residues, and the prime. hits: (HITS, k), output. Every k-set that
+    is dependent in all coordinates is reported, unless the number of hits is negative or HITS.
+    Returns (number of hits, sets tested in `wide`). If the number is HITS, there may be more hits.
+    If it is -1, some k - 2 or fewer vectors are dependent in the k coordinates, and nothing is
+    claimed.
     """
     inverses, p = modulo_p
     wide_inverses, q = modulo_q
     N = table.shape[1]
-    levels = k - 2  # how many vectors are divided out
+    levels = k - 2  # the number of vectors divided out
     stack = np.empty((max(levels, 1), k, N))
     chosen, cursor = np.zeros(k, np.int64), np.zeros(k + 1, np.int64)
     keys, previous = np.zeros(N, np.int32), np.empty(N, np.int64)

@@ -5,9 +5,9 @@ are dependent. Even w or fewer of them are dependent far more often than other v
 have w coordinates instead of d. Random bases hardly ever contain them: 57 of the digits' 1,782
 queries lie in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
 
-Subspaces are grown greedily from the support of a vector, each time by the coordinate that most of
-the nearly contained vectors need. In each subspace, starting with the cheapest, all sets of a size
-that would improve the bound are searched (`exhaustive`).
+Subspaces are grown greedily from the support of a vector: each step adds the coordinate that most
+of the nearly contained vectors need. In each subspace, starting with the cheapest, all sets of a
+size that would improve the bound are searched (`exhaustive`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from attncert.verify.rank.rational import Relation
 
 _TOP = 3  # the subspaces kept for each dimension
 _SEEDS = 32  # the number of supports from which subspaces are grown
-_DEAREST = 60.0  # nominal seconds of a search in one subspace
+_DEAREST = 60.0  # the most nominal seconds of a search in one subspace
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _grown(filled: BoolArray) -> list[tuple[int, ...]]:
     sizes = supports.sum(axis=1)
     d = filled.shape[1]
     if int(sizes.min()) >= d:
-        return []  # not one zero
+        return []  # no entry is zero
     best: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
     for start in np.lexsort((-count, sizes))[:_SEEDS]:
         inside = supports[start].copy()

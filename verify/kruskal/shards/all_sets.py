@@ -21,7 +21,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _COUNTED = ("settled", "looked at", "false alarms")
-_SHARDS, _MOST_SHARDS = 16, 4000  # if there are enough pieces; a shard takes a second or more
+_SHARDS, _MOST_SHARDS = 16, 4000  # limits on the number, if there are enough pieces
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class AllSets:
         return cls(vectors.sha256, vectors.N, vectors.d, k)
 
     def plan(self, seed: int) -> Plan:
-        """Shards of a second or more, but enough to distribute. They depend only on the settings.
+        """Shards of a second or more, but enough of them to distribute the work. They depend only
+        on the settings.
 
         >>> AllSets("", 1782, 16, 6).plan(0).size, AllSets("", 1782, 16, 4).plan(0).size
         (29, 111)
@@ -59,7 +60,7 @@ class AllSets:
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:
         """Whether a record can belong to this shard: it must be completely settled, contain a
-        circuit, or be not settled at all."""
+        circuit, or not be settled at all."""
         if not is_record(record, vectors, _COUNTED) or len(record["counts"]) != len(_COUNTED):
             return False
         settled, looked, false = (record["counts"][name] for name in _COUNTED)

@@ -8,7 +8,7 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 
 BLOCK = 64
-"""Subsets drawn from one generator."""
+"""The number of subsets drawn from one generator."""
 
 
 def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> IntArray:

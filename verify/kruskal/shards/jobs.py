@@ -1,9 +1,9 @@
 """The jobs of a question about the Kruskal rank: shards of all sets of a size or of random subsets,
 which run on many cores. Sizes that take less than a second are not divided into shards.
 
-Records of a cluster are checked for their form and counts, and one record is computed again. Which
-one depends on all records, so that identical runs end alike. Bounds that rest on unverified records
-are marked as assumed.
+Records of a cluster are checked for their form and counts, and one record is computed again. The
+choice of this record depends on all records, so that identical runs give the same result. Bounds
+that rest on unverified records are marked as assumed.
 """
 
 from __future__ import annotations

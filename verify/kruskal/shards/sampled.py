@@ -78,7 +78,7 @@ class Samples:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form. Floats have so few digits that all versions of the library agree."""
+        """The JSON form. Floats are rounded so that all versions of the library agree."""
         return {
             "k": self.k,
             "seed": self.seed,
@@ -142,8 +142,8 @@ def totals(records: Iterable[Record]) -> Counter[str]:
 
 
 def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
-    """The smallest circuit that shards found, the first in the order of indices, with its relation
-    computed again exactly; None if no circuit was found.
+    """The smallest circuit that shards found (the first by indices if several are smallest), with
+    its relation computed again exactly; None if no circuit was found.
 
     Raises Contradiction if the vectors are independent, since the record is then false.
     """
@@ -162,8 +162,8 @@ def _size(members: Sequence[int]) -> tuple[int, Sequence[int]]:
 
 
 def _upward(x: float) -> float:
-    """Round up to six digits, which gives a bound that is the same for all versions of a
-    library."""
+    """Round up to six digits. The result is an upper bound that is the same for all versions of
+    a library."""
     if x in (0.0, 1.0):
         return x
     scale = 10.0 ** (5 - math.floor(math.log10(x)))

@@ -3,7 +3,7 @@
 Each subset depends only on the seed and its number (`draws`), so that a job can be divided into
 shards in any way. Subsets are tested modulo primes, after one projection for all of them
 (`verify.rank.modular`). Subsets that no prime proves independent (fewer than one in 10^14 of the
-independent subsets) are decided over Q as long as this is cheap; the rest is undecided.
+independent subsets) are decided over Q as long as this is cheap; the others remain undecided.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
 _SHARDS = 16  # the least number of shards, if there are enough items
-_EXACT_WORK = 10**8  # a limit on k^3 times the exact decisions of a shard, but one is always made
+_EXACT_WORK = 10**8  # k^3 times the most exact decisions in a shard; one is always allowed
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Sampler:
         return cls(k, vectors.sha256, vectors.N, count, device)
 
     def plan(self, seed: int) -> Plan:
-        """Shards of about a second, but enough to distribute. They depend only on the settings.
+        """Shards of about a second, but enough of them to distribute the work. They depend only on
+        the settings.
 
         >>> Sampler(197, "", 2000, 100_000).plan(0).size, Sampler(768, "", 2000, 1000).plan(0).size
         (4096, 64)
