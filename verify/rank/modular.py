@@ -10,9 +10,9 @@ one size (`arithmetic.random_projection`), so that an elimination costs k^3 inst
 for many subsets, a basis of the table (`cpu.systematic`), which is cheaper still; and one
 elimination (`cpu`, or `batched` with `cuda`), in which a proved bound makes all sums exact
 (`arithmetic`). On CPU threads, if there is much work, the first prime, 1019, is small enough for
-float32, which is faster than float64. About one independent subset in 1019 is not decided by it and
-is tried with a float64 prime. If there is less work, no time is spent on compiling the loops for
-float32.
+float32, which is faster than float64. It leaves about one independent subset in 1019 undecided,
+which is then tried with a float64 prime. If there is less work, no time is spent on compiling the
+loops for float32.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from attncert.verify.rank.engines.devices import DeviceChoice, choose_device
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.sharding.threads import available_threads
 
-_ROW_BLOCK = 4096  # the number of vectors projected at a time
+_ROW_BLOCK = 4096  # vectors projected at a time
 _LANES = 16  # projections have a multiple of 16 columns, so that failures are rarer at no cost
 _FLOAT32_FROM = 10**9  # multiplications: one second; compiling for float32 takes four
 _FLOAT64_STEPS = tuple((p, "float64") for p in PRIMES_FLOAT64[:2])
@@ -101,10 +101,10 @@ class IndependenceTester:
             self._kernels = CudaKernels()
 
     def subsets(self, subsets: Any) -> BoolArray:
-        """Which of these subsets of the rows, (S, k) indices, are proved independent over Q; (S,).
+        """Which of these subsets of the rows, as (S, k) indices, are proved independent over Q.
 
         False means undecided: the subset is dependent modulo each prime, as is every subset that
-        names a row twice. Raises InputError if the memory does not suffice.
+        contains a row twice. Raises InputError if the memory does not suffice.
 
         >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
         >>> IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]]).tolist()

@@ -1,11 +1,12 @@
 """Exact rank and relations over Q, with integer witnesses (FLINT).
 
-A prime proposes, and exact integers confirm. The elimination modulo p of `cpu.py`, a thousand times
-faster than one over Q, gives pivot rows, pivot columns and, for a dependent row, *which*
-independent rows it needs. This alone proves the lower bound on the rank. Exact relations prove the
-upper bound: each is the solution of a square integer system that is only as large as its support
-(FLINT's p-adic lifting), and is then checked on all columns. A prime that misleads divides some
-minor. The check detects this, and the next prime is tried. Only finitely many primes mislead.
+Candidates are found modulo a prime and confirmed in exact integers. The elimination modulo p of
+`cpu.py`, a thousand times faster than one over Q, gives pivot rows, pivot columns and, for a
+dependent row, *which* independent rows it needs. This alone proves the lower bound on the rank.
+Exact relations prove the upper bound: each is the solution of a square integer system that is only
+as large as its support (FLINT's p-adic lifting), and is then checked on all columns. A prime that
+misleads divides some minor. The check detects this, and the next prime is tried. Only finitely many
+primes mislead.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Relation:
 
     @classmethod
     def of(cls, indices: Sequence[int], coefficients: Sequence[int]) -> Relation:
-        """The normal form of a nonzero relation, without zeros and common factors and with fixed
-        sign.
+        """The normal form of a nonzero relation, without zeros or a common factor and with a
+        positive first coefficient.
 
         >>> Relation.of([7, 2, 5], [4, -6, 0])
         Relation(indices=(2, 7), coefficients=(3, -2))
@@ -87,7 +88,7 @@ def rank(table: Any) -> ModularRank:
 
 
 def relations(table: Any) -> tuple[Relation, ...]:
-    """A basis of all relations between the rows: one for each row that is no pivot row.
+    """A basis of all relations between the rows: one for each row that is not a pivot row.
 
     >>> [(r.indices, r.coefficients) for r in relations([[1, 2], [3, 4], [4, 6]])]
     [((0, 1, 2), (1, 1, -1))]
@@ -103,8 +104,8 @@ def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | N
     """A short relation between these distinct rows; None if they are independent. Proved.
 
     It is the fundamental circuit with the smallest support for one basis: every proper subset of
-    its rows is independent, but a smaller circuit may exist. To find a small dependent set in a
-    large subset, only a small system is solved.
+    its rows is independent, but a smaller circuit may exist. Only a small system is solved to find
+    a small dependent set in a large subset.
 
     >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])
     Relation(indices=(0, 3), coefficients=(2, -1))
@@ -148,7 +149,7 @@ def _fundamental(
     """Exact relations of the target rows (default: all other rows) with the pivot rows.
 
     Solves x A[pivots, columns] = A[target, columns] over Q, then checks every column; None if a
-    check fails, that is, if the prime of the elimination misled.
+    check fails, that is, if the elimination modulo the prime gave a wrong rank.
     """
     if targets is None:
         targets = sorted(set(range(len(array))) - set(pivots))

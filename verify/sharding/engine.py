@@ -3,9 +3,9 @@
 A shard's record depends only on the shard, and not on the place where it runs or the time when its
 record arrives. Records are read and stored in the order of the shards.
 
-Clusters lose workers. Dask runs the shards of a lost worker elsewhere, but gives up a shard on
-which too many workers ended (`allowed-failures`); the run then ends with a one-line error. A worker
-may also have another version, or return false records, so its answer is checked (`fits`).
+Clusters lose workers. Dask runs the shards of a lost worker elsewhere, but gives up on a shard that
+too many workers failed to finish (`allowed-failures`); the run then ends with a one-line error. A
+worker may also have another version, or return false records, so its answer is checked (`fits`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Fits = Callable[[Shard, Any], bool]
 """Whether a record can belong to the shard, judged by its form and its counts."""
 
 _WORKERS = f"run by workers that stay alive and have attncert {version('attncert')} installed"
-_PATIENCE = 60.0  # seconds within which a cluster must have a worker
+_PATIENCE = 60.0  # seconds to wait for the first worker of a cluster
 
 
 def run(
@@ -55,7 +55,7 @@ def run(
 
     shared:  the arguments that every shard needs, such as the table of vectors.
     threads: by default, all cores. cluster: from `dask`; `threads` is then ignored.
-    fits: checks a record from a cluster; if it does not fit, InputError is raised.
+    fits: checks a record from a cluster; InputError is raised if it returns False.
     """
     records = dict[Shard, Record]()
     if cluster is None:
@@ -75,14 +75,15 @@ def repeated(
     records: Mapping[Shard, Record], work: Work, shared: Sequence[Any]
 ) -> tuple[Shard, bool]:
     """A shard whose record comes from a cluster, and whether computing it here gives the same
-    record. The choice of the shard depends on all records, so that identical runs end alike."""
+    record. The choice of the shard depends on all records, so that identical runs give the same
+    result."""
     digest = hashlib.sha256(json.dumps(list(records.values())).encode())
     again = list(records)[int(digest.hexdigest(), 16) % len(records)]
     return again, one(work, again, *shared) == records[again]
 
 
 def untrue(actual: str) -> InputError:
-    """The error if records of a cluster's workers are false."""
+    """The error to raise if a cluster's workers return false records."""
     return InputError("dask", "a cluster whose records are true", actual)
 
 
@@ -127,7 +128,7 @@ def _on_cluster(
     shards: Sequence[Shard], work: Work, shared: Sequence[Any], cluster: Cluster, fits: Fits
 ) -> Generator[Record]:
     """Results from a cluster. At most two shards are assigned to each worker thread, so that little
-    is lost with a worker.
+    work is lost with a worker.
 
     The data that every shard needs are the result of a task and are not scattered to a worker,
     since scattered data are lost with the worker, while a task is repeated.

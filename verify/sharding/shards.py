@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Record = Mapping[str, Any]
-"""JSON-able."""
+"""A value that JSON can hold."""
 
 
 @dataclass(frozen=True)

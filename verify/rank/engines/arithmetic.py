@@ -54,7 +54,8 @@ def lazy_terms(p: int, dtype: str) -> int:
 
 
 def modulus(p: Any, dtype: str, terms: int = 1) -> int:
-    """`p`. Raises InputError unless it is a prime >= 11 that allows sums of `terms` products."""
+    """Return `p`. Raises InputError unless it is a prime >= 11 that allows sums of `terms`
+    products."""
     if isinstance(p, bool) or not isinstance(p, int) or p < 11 or not fmpz(p).is_prime():
         raise InputError("prime", "a prime of at least 11", repr(p))
     if lazy_terms(p, dtype) < terms:
@@ -91,9 +92,9 @@ def _one_kernel() -> Any:
 def matmul(a: Any, b: Any, p: int) -> Any:
     """a @ b modulo p, balanced; (..., m, n) @ (..., n, k), float64 balanced residues.
 
-    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). Products of a library
-    qualify, whatever the order of summation. Strassen's algorithm, which subtracts, or products
-    with fewer bits (TF32) would not, but no double-precision routine uses them by default.
+    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). The matrix product of
+    a library qualifies, whatever its order of summation. Strassen's algorithm, which subtracts, and
+    products with fewer bits (TF32) would not, but no double-precision routine uses them by default.
 
     >>> import numpy as np
     >>> a = np.array([[5.0, -5.0, 5.0]])
@@ -125,7 +126,7 @@ def inverse(x: Any, p: int) -> Any:
 
 
 def require_exact_products(xp: Any, p: int) -> None:
-    """Compare the largest sums that the bound allows with integers, to refuse emulated doubles."""
+    """Compare the largest sums that the bound allows with integers, to reject emulated doubles."""
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)

@@ -1,8 +1,8 @@
 """The elimination of `cpu.py` on a whole stack of matrices, on a GPU.
 
-The algorithm is the same, but ordered for batches: when rows are finished, their contribution is
-subtracted from *all* later rows at once (right-looking), by one batched product per group of rows.
-The two expensive steps, the panel and the product, are in `cuda.py`.
+The algorithm is the same, but its order suits batches: when rows are finished, their contribution
+is subtracted from *all* later rows at once (right-looking), by one batched product per group of
+rows. The two expensive steps, the panel and the product, are in `cuda.py`.
 
 A product with few pivot rows is limited by memory bandwidth. So the panels of a group of rows are
 first subtracted from the other rows of the group, including earlier rows. This leaves an identity
@@ -98,8 +98,8 @@ def _eliminate(
 
 
 def _factors(rows: Any, columns: Any, independent: Any, generic: bool, p: int) -> Any:
-    """The multiples of pivot rows to subtract from rows. generic: row i has its pivot in column
-    i."""
+    """The multiples of pivot rows to subtract from rows. generic: whether row i has its pivot in
+    column i, for every i."""
     if generic:
         return reduce(rows[:, :, : columns.shape[1]], p)
     xp = array_namespace(rows)

@@ -57,10 +57,11 @@ Systematic = tuple[ResidueArray, IntArray]
 
 
 def systematic(table: ResidueArray, p: int) -> Systematic:
-    """The rows (N, r) in a basis of r of them, and each row's place in the basis or -1, (N,).
+    """The rows written in a basis of r of them, (N, r), and each row's place in the basis, (N,); -1
+    if it is not in the basis.
 
-    About kr/N rows of a random subset of k rows are in the basis, and so are different unit
-    vectors. It remains to show that the other rows are independent in the remaining coordinates. So
+    About kr/N rows of a random subset of k rows are in the basis, and are thus different unit
+    vectors. It remains to show that the other rows are independent in the remaining coordinates, so
     the cubic cost is multiplied by (1 - r/N)^3, which is 0.23 for N = 2,000 and r = 768. (Coding
     theory calls this the systematic form.)
 
@@ -73,7 +74,7 @@ def systematic(table: ResidueArray, p: int) -> Systematic:
 
 
 def independent(form: Systematic, subsets: IntArray, p: int, threads: int = 1) -> BoolArray:
-    """Which of the subsets, (S, k) indices, are proved independent modulo p; (S,).
+    """Which of the subsets, as (S, k) indices, are proved independent modulo p; (S,).
 
     >>> form = systematic(np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), 11863067)
     >>> independent(form, np.array([[0, 2], [0, 1], [2, 1]]), 11863067).tolist()

@@ -4,7 +4,7 @@ For head h and example t, z = sum_i 2^(k_i) E_i / sum_i 2^(k_i) with integers k 
 The computation does not depend on the size of k:
 
 1. **Logits modulo p - 1** suffice, because 2^(p-1) = 1 modulo p. They are products of residues in
-   float64, exact by the lemmas of `arithmetic.py`, which do not use that the modulus is a prime. k
+   float64, exact by the lemmas of `arithmetic.py`, which also hold if the modulus is not a prime. k
    must be known to be an integer. It is a product of integers over a scale s, so it is an integer
    if every factor of s divides all entries of the head's key or query. Other heads compute their
    logits from exact integers (`features.logits`); at width one in a shared context, only T + n
@@ -199,7 +199,7 @@ def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> FloatArray:
 
 
 def _powers_of_two(p: int) -> tuple[FloatArray, FloatArray]:
-    """Balanced residues of 2^(4096 a) and of 2^b, for all a and b that exponents below p need."""
+    """Balanced residues of 2^(4096 a) and of 2^b, for all a and b in exponents below p."""
     tables = []
     for base, count in ((pow(2, _SPLIT, p), -(-p // _SPLIT) + 1), (2, _SPLIT)):
         powers = [1]

@@ -1,15 +1,16 @@
-"""The Jacobian of a layer's outputs by all its weights, modulo p, and its rank.
+"""The Jacobian of a layer's outputs with respect to all its weights, modulo p, and its rank.
 
-For an example with context E and query e, a head has the logits ln 2 · E K Qᵀ e. In the layer's
+For an example with context E and query e, a head has the logits ln 2 · E K Qᵀ e. In terms of the
 real weights K and Q' = ln 2 · Q they are E K Q'ᵀ e. The derivatives are (1) in
 `constructions/given/attention.py`, with Q' in place of Q.
 
-*How ln 2 is removed.* Q' occurs only in the derivatives by K. So J = J₀ D, where D is diagonal with
-ln 2 in the columns of keys and 1 elsewhere, and J₀ is rational if the logits are integral. D is
-invertible, so rank J = rank J₀. The code multiplies contexts and queries by their denominators, and
-scales each matrix of weights to integers without a common factor, which multiplies each column of
-J₀ by a nonzero number. The softmax sums are then the only denominators, and none is 0 modulo p. A
-minor that is not 0 modulo p is not 0, so the rank modulo p is at most rank J.
+*How ln 2 is removed.* Q' occurs only in the derivatives with respect to K, so J = J₀ D, where D is
+diagonal with ln 2 in the columns of keys and 1 elsewhere, and J₀ is rational if the logits are
+integral. D is invertible, so rank J = rank J₀. The code multiplies contexts and queries by their
+denominators, and scales each matrix of weights to integers without a common factor, which
+multiplies each column of J₀ by a nonzero number. The softmax sums are then the only denominators,
+and none is 0 modulo p. A minor that is not 0 modulo p is not 0, so the rank modulo p is at most
+rank J.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from attncert.verify.rank.whole_layer.sizes import HEIGHT
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
 MOST_BYTES = 4 << 30  # memory for the elimination of a Jacobian
-_SMALL = 300  # with at most this number of rows, FLINT decides
+_SMALL = 300  # with at most this number of rows, FLINT computes the rank
 
 
 def require_small(rows: int, columns: int) -> None:
@@ -187,7 +188,7 @@ class Rows(Protocol):
 
 
 def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:
-    """The rank modulo p. count: the number of rows. Errors in computing rows propagate."""
+    """The rank modulo p. count: the number of rows. Errors raised by `rows` propagate."""
     T, step = table.data.T, table.at_once
     if count <= _SMALL:  # FLINT needs no compilation
         blocks = [to_host(table.rows(t, min(t + step, T))) for t in range(0, T, step)]

@@ -1,6 +1,6 @@
 """The rank of the feature matrix of a whole layer, certified within a memory budget.
 
-`feature_rows` computes the rows of Z modulo p, a few examples at a time, and `streaming` consumes
+`feature_rows` computes the rows of Z modulo p, a few examples at a time, and `streaming` eliminates
 them; neither Z nor its projection is ever stored. If the rank modulo p is T, so is the rank over Q
 (`modular.py`). If it is smaller, a second attempt uses all columns of Z; then further primes are
 tried.
@@ -32,12 +32,12 @@ from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT, rows_at_once, widths
 from attncert.verify.rank.whole_layer.streaming import Elimination
 
-DEFAULT_MEMORY = 8 << 30  # bytes: 60,000 examples
+DEFAULT_MEMORY = 8 << 30  # bytes, enough for 60,000 examples
 
 
 @dataclass(frozen=True)
 class LayerRank:
-    """rank: the largest rank found, which is modulo `prime`; a proved lower bound on rank Z. width:
+    """rank: the largest rank found, modulo `prime`; a proved lower bound on rank Z. width:
     the columns used per head; d means Z itself. tried: triples (prime, width, rank); the rank is
     None if a softmax sum vanished.
     """

@@ -1,4 +1,4 @@
-"""Bounds on the memory that the rank of a layer takes, computed before any work begins.
+"""Bounds on the memory needed for the rank of a layer, computed before any work begins.
 
 The bounds count the arrays of `feature_rows` and `streaming` at 8 bytes per number (4 in panels),
 without the data set and the libraries. A test compares them with the allocations of NumPy. This
@@ -11,7 +11,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 
-HEIGHT = 256  # rows in a block at most; the products of PRIMES_FLOAT64 between two reductions
+HEIGHT = 256  # the most rows in a block: sums of 256 products are exact for PRIMES_FLOAT64
 _WORKING = 9  # float64 arrays of a block's size at once: blocks, a panel, temporaries
 _WINDOWS = 8  # arrays of the window's size: the window, its elimination, the inverse
 _SPARE = 64  # extra columns beyond T; a random minor then vanishes about once in p^64
@@ -31,7 +31,7 @@ def widths(data: Dataset, heads: int, memory: int) -> list[int]:
 
 
 def rows_at_once(data: Dataset, layer: Layer) -> int:
-    """The number of rows of Z computed at a time: at least one, and at most as many as _TEMPORARY
+    """The number of rows of Z computed at a time: at least one, and otherwise as many as _TEMPORARY
     numbers allow. Logits may be computed from Python integers, which take the space of ten
     floats."""
     n, d, heads = data.n, data.d, len(layer.heads)
@@ -59,7 +59,7 @@ examples, which take 20.5 GiB
 def elimination_bytes(rows: int, columns: int) -> int:
     """The bytes of all panels, of one block, and of the numbers from which its rows are computed.
 
-    Pivot row number i, counted from 1, no longer has the i or more columns that have pivots.
+    Pivot row number i, counted from 1, is stored without the i or more columns that have pivots.
     """
     pivots, height = min(rows, columns), min(HEIGHT, rows)
     panels = 4 * (pivots * columns - pivots * (pivots + 1) // 2)

@@ -8,8 +8,8 @@ panel, each without the columns that already have a pivot. A new, balanced block
 2. finds its own pivots in a window of the first columns that remain, which the host eliminates
    (`cpu.profile`): rows R are independent there, with pivot columns J. The new panel is
    S^-1 X_R on the columns that remain, S = X_R,J, so that its entries in J are the identity;
-3. is reduced by this panel in its other rows, which look for pivots further to the right; a row
-   that has no column left depends, modulo p, on earlier rows and on other rows of its block.
+3. is reduced by this panel in its other rows, whose pivots are sought further to the right; a row
+   with no column left depends, modulo p, on earlier rows and on other rows of its block.
 
 All large computations are products of float64 matrices, by the BLAS of the array library of the
 input (NumPy, CuPy, array-api-strict).
