@@ -1,11 +1,11 @@
 """`attncert capacity` as a function: what H heads can memorize, in three senses.
 
 *All labels at once* (universal): one choice of key and query weights works for all labellings.
-*Each labelling*: some weights output it. *Some labellings*: the labellings that weights output
+*Each labelling*: some weights output it. *Some labellings*: the labellings that some weights output
 contain an open set, which is not specified. Each notion implies the next (docs/paper.md, section
-1). For each notion, the answer bounds from both sides how many labels H heads serve and how many
-heads all labels of these examples need. The conclusion is about the last notion: the largest rank
-of the Jacobian.
+1). For each notion, the answer bounds from both sides how many labels H heads memorize and how many
+heads are needed for all labels of these examples. The conclusion, on the largest rank of the
+Jacobian, is about the last notion.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def capacity(
 def _zeros(
     data: Dataset, law: Jacobian, seed: int, xp: Any, progress: StageProgress
 ) -> tuple[Labelling, Trial | None]:
-    """Weights that prove every labelling with the fewest heads found, and the best with H heads."""
+    """Weights that prove that every labelling is memorized, with the fewest heads found, and the
+    best weights with H heads."""
     if law.fewest is None:
         return Labelling(data, why="no number of heads is enough"), None
     sizes = law.head_width, law.value_width
@@ -141,7 +142,7 @@ def _certificates(
     except TooLarge as reason:
         why = str(reason)
     tied = tied_certificate(data, provenance) if data.labelled else None
-    if tied is not None:  # then no other exists
+    if tied is not None:  # then there is no other certificate
         certificates[About.THESE_LABELS] = tied
     return certificates, "" if certificates else why
 

@@ -1,4 +1,4 @@
-"""Claims that follow from ranks on a data set: for all labels at once, each labelling, or some.
+"""Claims that follow from ranks on a data set, for all labels at once, each labelling, or some.
 
 The three notions are one choice of key and query weights for all labels, weights for each
 labelling, and an open set of labellings that weights output (docs/given-labels.md).
@@ -55,7 +55,7 @@ def _sized(law: Jacobian, times: int = 1) -> str:
 
 
 def _bounds(law: Jacobian) -> Iterator[Claim]:
-    """The bounds on the rank of the Jacobian, and the labels that twice as many heads serve."""
+    """The bounds on the rank of the Jacobian, and what twice as many heads memorize."""
     least, labels = law.uppers[0], law.rank.rows
     trivial = least.bound == labels
     yield Claim(
@@ -86,7 +86,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
 
 
 def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
-    """The labels that the best weights with outputs 0 serve, if they do not serve all."""
+    """How many labels the best weights with outputs 0 serve, if they do not serve all."""
     if at_zero is None or at_zero.rank.full:
         return
     rank = at_zero.rank

@@ -13,13 +13,13 @@ weights says how many labels can be memorized (docs/given-labels.md, Theorems 7,
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 
 and for m > 1 the bounds (R), (L), (L') of that page hold. Further, a relation between examples that
-holds for all weights (`tightness/relations/rows.py`) is a relation between rows of J for each
-label. Only three sets S matter: the empty set, all examples, and one set that is determined by J.
-At weights for which every set of rows has its largest rank, let S be the examples that have a row
-in some relation between rows of J. Then the other rows are independent of one another and of the
-rows of S, so that rank J = rank J_S + m (T - |S|). If any set attains its bound, S does (Lemma 2 of
-that page). So S is found from the left null space modulo the prime, however contexts are shared.
-N(S), which proves the bound, is computed from the data alone.
+holds for all weights (`tightness/relations/rows.py`) gives a relation between rows of J for each of
+the m outputs. Only three sets S matter: the empty set, all examples, and one set that is determined
+by J. At weights for which every set of rows has its largest rank, let S be the examples that have a
+row in some relation between rows of J. Then the other rows are independent of one another and of
+the rows of S, so that rank J = rank J_S + m (T - |S|). If any set attains its bound, S does (Lemma
+2 of that page). So S is found from the left null space modulo the prime, however contexts are
+shared. N(S), which proves the bound, is computed from the data alone.
 """
 
 from __future__ import annotations

@@ -30,10 +30,10 @@ _SOURCE = "ours; docs/given-labels.md, Theorem U"
 class Universal:
     """Bounds on the number of examples that H heads memorize with one choice of keys and queries.
 
-    below, above: the claims that prove the bounds. needed: fewer heads do not serve all T examples;
-    None if no number suffices. full: weights that serve all; None if none are known. enough: the
-    number of heads of these weights, with copies. columns: the bound that is attained for almost
-    all queries. claims: the evidence.
+    below, above: the claims that prove the bounds. needed: with fewer heads than this, not all T
+    examples are memorized; None if no number suffices. full: weights that serve all; None if none
+    are known. enough: the number of heads of these weights, with copies. columns: the bound that is
+    attained for almost all queries. claims: the evidence.
     """
 
     least: int
@@ -96,7 +96,7 @@ def universal(
 
 def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLayer]:
     """Weights with rank Z = T. The numbers of heads tried are the needed number, that of the
-    question, and the number promised under A1 and A2."""
+    question, and the number that suffices under A1 and A2."""
     for heads in sorted({needed, wide, generic.promised_heads(data)}):
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             layer = best_rank(data, heads, data.T, seed=seed)

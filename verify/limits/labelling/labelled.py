@@ -1,13 +1,13 @@
 """One certificate for all labels of given examples: weights with outputs 0 and J onto.
 
-Sets of heads get random weights (`zeros.py`), starting with as many heads as Theorem 14 counts. On
-almost all data a set serves as many labels as Theorem 14 says. If the best sizes serve fewer
-labels, sets of two are drawn. On any data, random pairs serve at least as many labels as the pairs
-of Theorem 4, because almost all weights have the largest rank. Limits for every labelling are in
-verify/limits/capacity.
+Random weights are drawn for sets of heads (`zeros.py`), first with as many heads as Theorem 14
+requires. On almost all data a set serves as many labels as Theorem 14 says. If the best sizes serve
+fewer labels, sets of two are drawn. On any data, random pairs serve at least as many labels as the
+pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling are
+in verify/limits/capacity.
 
-The zero and the rank are checked on the finished layer, by separate code. Only the sets of heads
-are taken from the builder's record, and they are checked, too.
+That the outputs are 0, and the rank, is checked on the finished layer by separate code. Only the
+sets of heads are taken from the builder's record, and they are checked, too.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Trial:
 
 @dataclass(frozen=True, repr=False)
 class Labelling:
-    """trials: weights whose outputs are 0. zero: the last of these weights, if they prove every
-    labelling. claims: the steps of this proof. why: the reason if nothing was shown, as a
-    clause."""
+    """trials: weights whose outputs are 0. zero: the last of these weights, if they prove that
+    every labelling is memorized. claims: the steps of this proof. why: the reason if nothing was
+    shown, as a clause."""
 
     data: Dataset
     trials: tuple[Trial, ...] = ()
@@ -86,9 +86,10 @@ def label_all(
     xp: Any = np,
     progress: StageProgress = silent,
 ) -> Labelling:
-    """Weights that prove every labelling of these examples, or the best weights that were tried.
+    """Weights that prove that every labelling of these examples is memorized, or the best weights
+    that were tried.
 
-    heads: None means the fewest that are found. value_width: default m. xp: the array namespace.
+    heads: None means the fewest found to suffice. value_width: default m. xp: the array namespace.
     Only the width of the labels of `data` matters. Exact: ranks modulo primes, everything else over
     ℚ. Raises InputError if a Jacobian is too large.
     """
@@ -142,7 +143,7 @@ class _Search:
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
-                return None  # the most that such sets can serve
+                return None  # no weights of such sets serve more labels
         return None
 
     def _rank(self, zero: Zero) -> JacobianRank:
@@ -172,7 +173,7 @@ class _Search:
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The best sizes by count; then pairs (and a single head), if they count for enough."""
+        """The best sizes by count; then pairs (and a single head), if their count is sufficient."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs
@@ -204,7 +205,8 @@ def useful_columns(data: Dataset, zero: Zero) -> IntArray:
 
 
 def _fewest_worth(examples: int, head_width: int, whole: Spans) -> int:
-    """The fewest heads whose best sets serve this number of examples (Theorem 14), by bisection."""
+    """The fewest heads whose best sets memorize this number of examples (Theorem 14), by
+    bisection."""
 
     def worth(heads: int) -> int:
         return most_examples(best_sizes(heads, head_width, whole), head_width, whole)

@@ -1,6 +1,7 @@
 """The partition certificate: a sufficient condition, decided in polynomial time.
 
-Both constructions use A2 (every context has rank n) and, only for their own grouping, that
+Both constructions use A2 (every context has rank n) and, for their own groups only, the condition
+that
 
     the queries of each group are independent, and no query of an earlier group lies in the span of
     a later group,                                                                              (P)
@@ -49,9 +50,9 @@ def best_partition(
     """The largest set of examples found for which some grouping meets (P), with its claims.
 
     The given order is tried first, then other orders (`search.py`). Examples whose context has rank
-    below n are left out. The upper bound proves the claim that no more can be placed, or the claim
-    is undecided. values: d_v of the layer; None if it is not narrower than the labels. Exact; the
-    same seed gives the same result.
+    below n are left out. The claim that no more can be placed is proved by the upper bound, or is
+    undecided. values: d_v of the layer; None if the values are not narrower than the labels. Exact;
+    the same seed gives the same result.
     """
     sizes = Sizes(first, further, heads)
     usable = _independent_contexts(data)
@@ -114,7 +115,7 @@ def _maximum(
 def memorizes(
     groups: Sequence[Sequence[int]], first: int, *, of: int, width_one: bool, wide: str = ""
 ) -> Claim:
-    """The claim that the partition certificate implies: the proofs need A2 and (P), but not A1.
+    """The claim that the partition certificate implies; its proofs need A2 and (P), but not A1.
 
     first: r. of: T. width_one: whether r = n, so that the proof of docs/width-one.md applies as
     well. wide: the text of `widened`, if the layer's values are narrower than the labels.

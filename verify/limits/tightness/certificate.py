@@ -1,7 +1,7 @@
-"""The certificate of the claim "impossible": no weights give the labels.
+"""The certificate of the claim "impossible": no weights output the labels.
 
 The labels break a relation between rows of Z that all weights obey: Σ c_t z_t = 0 for every choice
-of weights, but Σ c_t y_t ≠ 0 (rows.py). verify/checker decides both.
+of weights, but Σ c_t y_t ≠ 0 (rows.py). verify/checker tests both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from attncert.verify.limits.tightness.relations.rows import broken_relation
 
 
 def tied_certificate(data: Dataset, produced_by: Mapping[str, Any]) -> Certificate | None:
-    """The certificate that no weights give the labels of tied examples; None if there are no such
+    """The certificate that no weights output the labels of tied examples; None if there are no such
     examples or the file would be too large."""
     broken = broken_relation(data)
     if broken is None:

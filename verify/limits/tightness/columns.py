@@ -59,7 +59,7 @@ class Columns:
         return self.bound(self.heads)
 
     def bound(self, heads: int) -> int:
-        """H a + b + T - |S|. No weights of this number of heads give a larger rank of Z."""
+        """H a + b + T - |S|, an upper bound on rank Z for all weights of this number of heads."""
         return self.spans.features(heads) + self.examples - len(self.members)
 
 

@@ -1,9 +1,10 @@
 """Limits for all weights on one data set, as claims that are made if no weights were built.
 
-`limits` returns the bounds that exclude something: one on rank Z below T, or relations between
-rows. If nothing excludes universal memorization, weights that work for all labels are sought.
+`limits` returns the bounds that exclude something: a bound on rank Z that is below T, or relations
+between rows. If nothing excludes universal memorization, weights that work for all labels are
+sought.
 
-No weights give labels with rank Y > H·d_v (ours; docs/tightness.md, 5): a layer's outputs
+No weights output labels with rank Y > H·d_v (ours; docs/tightness.md, 5): a layer's outputs
 on T examples are Y = C W_O, where C is the T×(H·d_v) matrix of concatenated values, so rank Y ≤
 H·d_v for all weights and data. This is about given labels, not universal memorization.
 """
@@ -33,7 +34,7 @@ _SHOWN = 60  # the most rows of a minor in a witness
 
 
 def largest_rank(data: Dataset, heads: int) -> tuple[int, dict[str, Any]]:
-    """A bound on rank Z for all weights of these heads, of any width, and data that prove it.
+    """A bound on rank Z for all weights of these heads, of any width, with the data that prove it.
 
     If contexts are equal up to the order of their rows and have rank n, some weights attain it
     (docs/tightness.md, section 4).

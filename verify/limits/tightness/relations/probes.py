@@ -61,7 +61,7 @@ def random_layer(
 def best_rank(
     data: Dataset, heads: int, enough: int, *, width: int = 1, draws: int = 8, seed: int = 0
 ) -> RankedLayer:
-    """The random layer with the largest rank in a few draws, which stop once it is `enough`."""
+    """The random layer with the largest rank in a few draws, which stop at rank `enough`."""
     rng = np.random.default_rng(seed)
     best: RankedLayer | None = None
     for draw in range(draws):
