@@ -36,8 +36,8 @@ from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import MOST_EXACT_LAYERS, Capacity
 from attncert.verify.rank.engines.devices import Device, choose_device
 
-_DRAWS = 3  # maximum number of networks for one rank
-_TRIES = 4  # maximum number of head counts tried in the search for the fewest sufficient heads
+_DRAWS = 3  # the most networks drawn for one rank
+_TRIES = 4  # the most numbers of heads tried in the search for the fewest that suffice
 _MOST_ENTRIES = 2**28  # the most entries of a Jacobian if there are ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
@@ -45,8 +45,8 @@ JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
 @dataclass(frozen=True)
 class _Notion:
-    """A notion of memorizing. of: the matrix whose rank proves it. statement: the claim, up to the
-    words that describe the heads."""
+    """A notion of memorizing. of: the matrix whose rank proves it. statement: the claim without
+    the words that describe the heads."""
 
     of: str
     claim: ids.ClaimId
@@ -77,7 +77,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Depth:
-    """Some number of layers: rank J is at most `bound` for all weights, and is `rank` at some."""
+    """For a number of layers, rank J is at most `bound` for all weights, and `rank` for some."""
 
     layers: int
     bound: int
@@ -102,8 +102,8 @@ class DepthCapacity(CapacityAnswer):
 
     @property
     def fewest_layers(self) -> tuple[int | None, int | None]:
-        """A lower bound on the layers with these heads that all labels need, and a number that
-        suffices for an open set of labellings; None if more are needed than were tried."""
+        """A lower bound on the number of layers with these heads that all labels need, and a number
+        that suffices for an open set of labellings; None if more are needed than were tried."""
         need = (x.layers for x in self.depths if x.bound >= self.labels)
         enough = (x.layers for x in self.depths if x.rank >= self.labels)
         return next(need, None), next(enough, None)
@@ -262,7 +262,7 @@ class _Search:
 
     def _fewest_at_zero(self, needed: int) -> int:
         """The fewest heads whose best sets memorize all labels (given-labels.md, Theorem 14). For
-        labels of several numbers, it is twice the lower bound on the heads."""
+        labels of several numbers, it is twice the lower bound on the number of heads."""
         if self.data.m > 1:
             return 2 * needed
 
@@ -281,7 +281,7 @@ class _Search:
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int | None:
-        """A lower bound on the heads per layer that memorize all labels; None if no number does."""
+        """A lower bound on the heads per layer that all labels need; None if no number suffices."""
         return self.spans.fewest(
             self.question.layers,
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),

@@ -4,8 +4,8 @@
 must not depend on softmax weights (`verify/depth/signs.py`). So the values of earlier layers are
 divided by SMALL, and each entry of a puts the threshold of its unit into a wide gap between the
 values of A x. A unit that has the same sign on all tokens adds fewer dimensions (docs/depth.md). So
-CHOICE times as many units are drawn as needed, and those are used that divide tokens and queries
-most evenly.
+CHOICE times as many units are drawn as needed, and those that divide tokens and queries most evenly
+are used.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def _feed_forward(states: list[FloatArray], A: fmpq_mat, B: fmpq_mat, b: fmpq_ma
 
 
 def _threshold(*groups: FloatArray) -> tuple[float, Fraction]:
-    """How evenly a threshold in a wide gap between values divides the groups, and minus the
-    threshold."""
+    """How evenly a threshold in a wide gap between values divides the groups, and the threshold
+    with its sign changed."""
     values = np.unique(np.concatenate(groups))
     if len(values) == 1:
         return 0.0, Fraction(1) - Fraction(values[0])
@@ -101,8 +101,8 @@ def _floats(matrix: fmpq_mat) -> FloatArray:
 
 
 def draw_zero(data: Dataset, shape: Architecture, sizes: tuple[int, ...], seed: int = 0) -> Network:
-    """As `draw_network`, but all outputs are 0 for any data: the heads of the last layer form sets
-    of these sizes with equal keys and queries, and in each set the products V O add up to 0.
+    """Like `draw_network`, but all outputs are 0 for any data: the heads of the last layer form
+    sets of these sizes with equal keys and queries, and in each set the products V O add up to 0.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=4, n=2, d=3)

@@ -33,7 +33,7 @@ finitely many such functions, so it suffices to bound the Jacobian of each. The 
 depends on unit i through its affine form (A_i, a_i) on a space of dimension s'_l, which has s'_l +
 1 numbers, and through B_i on the r'_l directions that are read. If (A_i, a_i) is not 0 on this
 space, the direction (A_i, a_i, -B_i) changes nothing, because relu is positively homogeneous; if it
-is 0, the derivatives by B_i are 0. So each unit has at most s'_l + r'_l dimensions.
+is 0, the derivatives with respect to B_i are 0. So each unit adds at most s'_l + r'_l dimensions.
 
 The bias b shifts all tokens and the query by the same vector c. In the next layer, this shift
 changes the softmax through its Hw query columns, but not through its keys, and the outputs of its
@@ -49,7 +49,7 @@ s and t_1 are at least w and v.
 the data. Replace the O_h of layers l < L by O_h(1 + G), and K, Q, V of later layers by (1 + G)⁻¹K,
 …. Then the vectors after a layer are multiplied by 1 + G, and no output changes. So J is 0 on the
 tangents that all such G produce in the N_L dimensions. The tangent of G is 0 if M_hG and W_hG -
-GW_h change nothing that layers l ≥ 2 use, and W_hG changes nothing that is read of layer 1. On the
+GW_h change nothing that layers l ≥ 2 use, and W_hG changes nothing of layer 1 that is read. On the
 vectors before layer l, with vectors of the data on one side, GM_h + M_hGᵀ = 0 implies GK_h = GQ_h =
 0, since s ≥ w; similarly W_hG = 0 and GW_h = 0. Hence G maps the s_l dimensions before each layer l
 ≥ 2 to 0 on the r_(l-1) directions that read them. These are Σ (s_l - s_(l-1)) r_(l-1) independent
@@ -64,7 +64,7 @@ the rank of J is at most the sum of these N. If n - 1, t_1 ≥ w, v, it is again
 d'_l times the number of directions, for each l < L.
 
 **Narrow values.** The T×m outputs are a product of a T×Hv matrix and the O_h of layer L. If k = H v
-is less than T and m, then also rank J ≤ k(T + m - k), again the dimension of {A O + V B}.
+is less than T and m, then rank J ≤ k(T + m - k), too, which is the dimension of {A O + V B}.
 
 So if T·m > N_L, almost no labelling is output by any weights (by Sard's theorem, as for one layer).
 A rank modulo a prime proves on given data that N_L is attained (`ranks.py`).
@@ -119,9 +119,9 @@ class Architecture:
 
 @dataclass(frozen=True)
 class DeepSpans:
-    """The numbers of the data in the bound. width: d. vectors, tokens, differences, queries: the
-    dimensions of their spans. labels: m. examples: T. context: the number of tokens if all examples
-    share one context, else 0."""
+    """The numbers of the data that determine the bound. width: d. vectors, tokens, differences,
+    queries: the dimensions of their spans. labels: m. examples: T. context: the number of tokens if
+    all examples share one context, else 0."""
 
     width: int
     vectors: int

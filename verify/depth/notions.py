@@ -26,8 +26,8 @@ class End(NamedTuple):
 class Notion:
     """The capacity of H heads (per layer): they serve from `below` to `above` of T·m label numbers.
 
-    claim: whether they serve all labels. needed: fewer heads do not serve all labels; None if no
-    number suffices. enough: this number of heads serves all labels; None if none is known.
+    claim: whether they serve all labels. needed: fewer heads than this do not serve all labels;
+    None if no number suffices. enough: this many heads serve all labels; None if none are known.
     """
 
     about: About

@@ -1,1 +1,1 @@
-"""Networks of blocks and their derivatives by all weights, written once for every arithmetic."""
+"""Networks of blocks and their derivatives with respect to all weights, for every arithmetic."""

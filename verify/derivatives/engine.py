@@ -1,4 +1,4 @@
-r"""Outputs of a network of blocks, and their derivatives by all weights, in reverse mode.
+r"""Outputs of a network, and their derivatives with respect to all weights, in reverse mode.
 
 The code is written once over arrays that have the operators of NumPy (`+`, `-`, `*`, `@`, indexing,
 `reshape`, `transpose`, `sum`): floats (NumPy or CuPy arrays), balls (`BallArray`), and residues
@@ -42,9 +42,9 @@ Backward = tuple[Array, Array, list[Array]]  # by rows, tokens and weights; None
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The operations of a number type. softmax: from logits (…, n) and how often each counts (None:
-    once). relu: returns the ReLU of an array and its slopes, 0 or 1. slope: λ, the factor in the
-    derivatives of a softmax. concatenate: joins arrays along an axis."""
+    """The operations of a number type. softmax: the weights, from logits (…, n) and how often each
+    counts (None: once). relu: returns the ReLU of an array and its slopes, 0 or 1. slope: λ, the
+    factor in the derivatives of a softmax. concatenate: joins arrays along an axis."""
 
     softmax: Callable[[Array, Any], Array]
     relu: Callable[[Array], tuple[Array, Array]]
@@ -174,7 +174,7 @@ def run(
 
 
 def derivatives(done: Run, seed: Array) -> Array:
-    """Derivatives (b, P) of one number for each example by all P weights.
+    """Derivatives (b, P), by all P weights, of one number for each example.
 
     seed: (b, m), the derivatives of the number by the outputs. Weights are numbered block by block:
     in an attention block, key, query and value of each head, row by row, then the output matrix; in

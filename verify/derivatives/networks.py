@@ -47,7 +47,7 @@ def weights_of(network: Network) -> int:
 
 
 def _flat(number: int, block: ExactBlock) -> list[tuple[ExactBlock, int]]:
-    """The block, or the blocks of a group, each with the number of blocks that it skips."""
+    """The block, or the blocks of a group, each with the number that its skip connection spans."""
     if not isinstance(block, Group):
         return [(block, int(block.residual))]
     inner = [pair for one in block.blocks for pair in _flat(number, one)]

@@ -29,13 +29,13 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import features
 
 MOST_WEIGHTS = 200_000  # a limit on T·H·n, the number of softmax weights
-_EXACT_BITS = 300_000  # if all exponents together have more bits, weights are balls
+_EXACT_BITS = 300_000  # if the exponents have more bits in total, the weights are balls
 
 
 @dataclass(frozen=True)
 class Attention:
     """A complete layer on data of its widths. biased: whether the last entry of every token is an
-    appended 1, which does not count in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
+    appended 1, which is not counted in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
 
     data: Dataset
     layer: Layer
@@ -102,7 +102,7 @@ class Attention:
 
     @cached_property
     def exponents(self) -> int | None:
-        """The bits of all powers of two together; None if the logits are not integers."""
+        """The total bits of all powers of two; None if the logits are not integers."""
         if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         try:

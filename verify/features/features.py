@@ -165,7 +165,7 @@ class Progressive:
         self._blocks.append(block)
 
     def rank(self, rows: Sequence[int], further: IntArray | None = None) -> int:
-        """The rank mod p of the features of these examples, with a further block if given."""
+        """The rank mod p of the features of these examples, and of a further block if given."""
         blocks = [block[list(rows)] for block in self._blocks]
         if further is not None:
             blocks.append(further)

@@ -1,7 +1,7 @@
 """The logits of a head for all examples: a table or, for heads of width one, an outer product.
 
 At width one the logits of example t are (query·e_t)·E⁽ᵗ⁾key, a number times a row, and in a shared
-context all rows are equal. Ranges, leads and weights follow from the T numbers and a few extreme
+context all rows are equal. Ranges, margins and weights follow from the T numbers and a few extreme
 entries of the rows, so T + n long integers replace T·n.
 """
 

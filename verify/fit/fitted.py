@@ -1,7 +1,7 @@
 """`attncert fit` as a function: the number of heads by the capacity law, a fit, and a claim.
 
 As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or
-labels whose rank is too large. If a fit does not end at a solution, it excludes nothing, and the
+labels whose rank is too large. A fit that does not end at a solution excludes nothing, and the
 answer is undecided. If there are more labels than the dimension count N
 (`constructions/given/law.py`), almost all labellings are out of reach, and no fit is tried.
 """
@@ -62,10 +62,10 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Answer):
-    """The answer to a fit. law: the bound on the labels that H heads can fit. attempts: the starts
-    in order, of which the last one decides; empty if the labels are excluded or exceed the bound.
-    near: what was shown about the weights, if a fit was found. heads: the work of each head, if
-    weights were found.
+    """The answer to a fit. law: the bound on the number of labels that H heads can fit. attempts:
+    the starts in order, of which the last one decides; empty if the labels are excluded or exceed
+    the bound. near: what was shown about the weights, if a fit was found. heads: what each head
+    contributes, if weights were found.
     """
 
     question: Fit
@@ -243,7 +243,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
 
 
 def _beyond(law: Law | DeepLaw, question: Fit, T: int, value_width: int) -> str:
-    """Why no fit is tried: T·m is above N, for the question's number of heads or for any number."""
+    """Why no fit is tried: T·m exceeds N for the question's heads, or for any number of heads."""
     labels = T * law.whole.labels
     if question.heads is None:
         if law.fewest_heads(question.head_width, value_width) is not None:

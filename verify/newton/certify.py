@@ -8,8 +8,8 @@ choice.
 
 κ grows with the radius, and the radius with the errors, which are about 1e-13 for float64 weights.
 If weights are large, the box is then too large for Newton's map to contract. In that case the first
-step of the map is made in rationals, rounded to 24 bits. The error, and so the radius, then becomes
-2^24 times smaller, unless second derivatives matter.
+step of the map is rounded to 24 bits and taken in rational arithmetic. The error, and so the
+radius, then becomes 2^24 times smaller, unless second derivatives matter.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ _SOURCE = "ours; verify/newton/contraction.py"
 
 @dataclass(frozen=True)
 class Near:
-    """The outcome of `certify`. why: the reason if the theorem does not apply. condition: that of
-    the square block, in float64. stepped: whether `exact` has the weights after one step of
-    Newton's map.
+    """The outcome of `certify`. why: the reason if the theorem does not apply. condition: the
+    condition number of the square block, in float64. stepped: whether `exact` has the weights after
+    one step of Newton's map.
     """
 
     data: Dataset
@@ -127,7 +127,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
-    """The weights minus a step of the unknowns. They are exact, but the step is rounded to a grid.
+    """The weights minus a step in the unknowns. This is exact, but the step is rounded to a grid.
 
     >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
     [Fraction(1, 2), Fraction(89478485, 33554432)]
@@ -210,7 +210,7 @@ def claim(near: Near) -> Claim:
 def near_certificate(
     near: Near, *, construction: str, produced_by: Mapping[str, Any]
 ) -> Certificate:
-    """The certificate of a claim that holds. Raises TooLarge if the checker would not read it."""
+    """The certificate of a claim that holds. Raises TooLarge if it is too large for the checker."""
     first, *others = near.exact.blocks
     if others:
         body = network_body(NETWORK_CLAIM, near.data, near.exact, construction, produced_by)

@@ -16,8 +16,9 @@ With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multi
     |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
     Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,
 
-entry by entry. Besides the one product of matrices, these are products of a matrix with vectors,
-computed in float64 from nonnegative numbers, so that all rounding is within a factor of 1 + γ_2N.
+entry by entry. Apart from the one product of two matrices, these are products of a matrix and a
+vector, computed in float64 from nonnegative numbers, so that all rounding is within a factor of 1 +
+γ_2N.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """A search for weights of several layers by Levenberg-Marquardt steps. It proves nothing.
 
-Vectors and labels are scaled to about unit size by powers of two, so that scaling back does not
-round: keys and queries are divided by the unit of the vectors, and the last values are multiplied
-by the unit of the labels over that of the vectors. Initial weights are normal random numbers,
-scaled so that logits are about 1/2 and each layer changes its tokens by about their own size.
+Vectors and labels are scaled to about unit size by powers of two, so that scaling back causes no
+rounding: keys and queries are divided by the unit of the vectors, and the last values are
+multiplied by the unit of the labels over that of the vectors. Initial weights are normal random
+numbers, scaled so that logits are about 1/2 and each layer changes its tokens by about their own
+size.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ weights that a search found are examined in the same way. The output on example 
 c_h(t) = O_hᵀV_hᵀz_h(t). A constant in c_h does not distinguish examples, and heads may exchange
 constants. So a head *carries* the example if, among all heads, its c_h(t) minus the average of c_h
 over all examples is the largest (in the maximum norm). Its share is this size divided by the sum of
-the sizes of all heads: near 1 if one head does the work, near 1/H if all do.
+the sizes for all heads: near 1 if one head does the work, near 1/H if all do.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def heads(
 
 
 def carried(contributions: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The carrier of each example and its share. contributions: of heads to outputs, (T, H, m)."""
+    """The carrier of each example and its share. contributions: of the heads, (T, H, m)."""
     sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     return sizes.argmax(axis=1), sizes.max(axis=1) / np.where(total > 0, total, 1.0)

@@ -43,8 +43,9 @@ def errors(data: Dataset, network: Network, bits: int) -> BallArray:
 def derivatives(
     data: Dataset, network: Network, unknowns: Sequence[int], radius: Fraction
 ) -> BallArray:
-    """The derivatives (T·m, N) of the outputs by the N unknowns, anywhere within `radius` of the
-    weights; other weights are constant. Weights are numbered as in `engine.derivatives`."""
+    """The derivatives (T·m, N) of the outputs with respect to the N unknowns, anywhere within
+    `radius` of the weights; other weights are constant. Weights are numbered as in
+    `engine.derivatives`."""
     width = networks.weights_of(network) * data.m
 
     def rows(done: Run, balls: Balls) -> Array:
@@ -70,7 +71,7 @@ def _by_examples(
     unknowns: Sequence[int],
     radius: Fraction,
 ) -> BallArray:
-    """The rows of all examples. width: how many numbers an example needs in memory."""
+    """The rows of all examples. width: the numbers in memory for each example."""
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     arguments = data, network, rows, width, unknowns, radius
     if softmax <= _IN_FLOATS:
@@ -141,8 +142,8 @@ def _with(block: Block, weights: Any) -> Block:
 
 def _natural(block: Block, written: ExactBlock) -> Block:
     """The block with natural logits instead of logits in units of ln 2: its query weights are
-    multiplied by ln 2. Derivatives by query weights are then those by the original weights, divided
-    by ln 2."""
+    multiplied by ln 2. Derivatives with respect to the new query weights are those with respect to
+    the original weights, divided by ln 2."""
     if getattr(written, "unit", None) != "ln 2":
         return block
     assert isinstance(block, Attention)

@@ -7,7 +7,7 @@ that the heads of the last block form. If their rows are independent, one choice
 serves all labels, each with suitable values and output matrix of the last block.
 
 There are two methods. A network of linear attention, affine blocks and at most two softmax blocks
-in units of ln 2 is evaluated modulo a tower of primes, which keeps its weights
+in units of ln 2 is evaluated modulo a tower of primes, which leaves its weights as they are
 (`verify/derivatives/tower.py`). For any other network the table is enclosed in balls; a square
 block B of the table is invertible if, for some matrix A, all row sums of |I - AB| are less than 1.
 """
@@ -37,7 +37,7 @@ from attncert.verify.newton.certify import independent_columns
 from attncert.verify.newton.contraction import contractions
 
 MOST_NUMBERS = 10**7  # the most numbers in a table
-_TOWER = 2  # the most softmax blocks whose weights a tower keeps
+_TOWER = 2  # the most softmax blocks whose weights a tower leaves unchanged
 
 
 def ranks(data: Dataset, network: Network) -> list[Claim]:
