@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.oracles import rank_mod
 
 from attncert.constructions.exact.primes import PRIMES_21
+from attncert.constructions.search import placement
 from attncert.constructions.search.placement import (
     Block,
     Placement,
@@ -57,41 +58,48 @@ def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> No
             members.append(row)
 
 
+@pytest.mark.parametrize("slab", [1, 2, placement._SLAB])
 @settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_placement_is_elimination(data: st.DataObject) -> None:
+@given(data=st.data())
+def test_placement_is_elimination(slab: int, data: st.DataObject) -> None:
     """A group is placed exactly if the pivot columns and the new block give it full rank.
 
     `residual` is compared with what Gaussian elimination leaves; the rows at the pivots must be
     invertible after every step.
     """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(placement, "_SLAB", slab)
+        _compare_with_elimination(data)
+
+
+def _compare_with_elimination(data: st.DataObject) -> None:
     sizes = data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3))
     T, d = sum(sizes) + 1, 3
-    placement, start = Placement(T, P), 0
+    placed, start = Placement(T, P), 0
     features: list[list[int]] = [[] for _ in range(T)]
     columns = list[int]()
     for size in sizes:
         head = data.draw(tables(T, d))
         group = list(range(start, start + size))
         together = [  # only the pivot columns of earlier heads count
-            [features[t][j] for j in columns] + head[t] for t in (*placement.rows, *group)
+            [features[t][j] for j in columns] + head[t] for t in (*placed.rows, *group)
         ]
-        pivots = placement.pivots(group, block(head))
+        pivots = placed.pivots(group, block(head))
         fits = rank_mod(together, P) == len(together)
         assert (pivots is not None) == fits
         if pivots is None:
             return
-        eliminators = placement.eliminators(group)
-        residual = placement.residual(eliminators, block(head)[group], block(head)[placement.rows])
-        again = placement.remainder(group, block(head))
+        eliminators = placed.eliminators(group)
+        residual = placed.residual(eliminators, block(head)[group], block(head)[placed.rows])
+        again = placed.remainder(group, block(head))
         assert residual.mod.tolist() == again.mod.tolist()
-        assert residual.mod.tolist() == _residuals(placement, features, columns, group, head)
-        placement.extend(group, block(head), pivots)
+        assert residual.mod.tolist() == _residuals(placed, features, columns, group, head)
+        placed.extend(group, block(head), pivots)
         columns += [len(features[0]) + j for j in pivots]
         features = [row + extra for row, extra in zip(features, head, strict=True)]
         start += size
-        chosen = [[features[t][j] for j in columns] for t in placement.rows]
-        assert rank_mod(chosen, P) == len(placement.rows) == start
+        chosen = [[features[t][j] for j in columns] for t in placed.rows]
+        assert rank_mod(chosen, P) == len(placed.rows) == start
 
 
 @settings(max_examples=80, deadline=None)
