@@ -185,3 +185,17 @@ def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int]
     (x, s), (y, r) = added(limits, terms[:half]), added(limits, terms[half:])
     pairs = zip(x, y, strict=True)
     return [product(a, r) + product(b, s) for a, b in pairs], product(s, r)
+
+
+def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:
+    """Kind, head, row and column of weight k. The order is key, query, value by head, then
+    output."""
+    h, rest = divmod(k, 2 * d * d_h + d * d_v)
+    if h >= H:
+        row, j = divmod(k - H * (2 * d * d_h + d * d_v), m)
+        return "output", row // d_v, row % d_v, j
+    for kind in ("key", "query"):
+        if rest < d * d_h:
+            return kind, h, *divmod(rest, d_h)
+        rest -= d * d_h
+    return "value", h, *divmod(rest, d_v)

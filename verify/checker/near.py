@@ -27,9 +27,9 @@ from collections import namedtuple
 from operator import lt
 from typing import Any
 
-from .layer import contexts_of, merged
+from .layer import address, contexts_of, merged
 from .limits import SHORT, Limits, need
-from .reading import all_of, dims, numbers, typed
+from .reading import Table, all_of, dims, numbers, typed
 
 # radius: (numerator, denominator). weights: tables of keys, queries, values and the output.
 Parts = namedtuple("Parts", "contexts queries labels weights radius unknowns inverse")
@@ -244,9 +244,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     data = contexts.rows, contexts.unit, queries.rows, queries.unit
     errors = []  # f(u0), in balls
     outputs = evaluated(on, weights(False), data, sizes)
-    for (total, _), label in zip(outputs, labels.rows, strict=True):
-        pairs = zip(total, label, strict=True)
-        errors += [(c - (y << P) // labels.unit, r + 1) for (c, r), y in pairs]
+    for t, (total, _) in enumerate(outputs):
+        errors += errors_at(t, total, labels, P, limits)
     f, spread = vector(errors)
     rows, widths, drop = [], [], P - COARSE
     for _, derivatives in evaluated(on, weights(True), data, sizes, unknowns):
@@ -258,6 +257,13 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         f"weights within {cert['near']['radius']:.40} of these give the labels of {all_of(T)}, "
         f"exactly (contraction by {worst:.2g} in dimension {N})"
     )
+
+
+def errors_at(t: int, output: Any, labels: Table, P: int, limits: Limits) -> Any:
+    """The output of example t minus its label: centres and radii over 2^P."""
+    for (c, r), y in zip(output, labels.rows[t], strict=True):
+        limits.divide(P + labels.bits, labels.unit.bit_length())
+        yield c - (y << P) // labels.unit, r + 1
 
 
 def contraction(
@@ -282,17 +288,3 @@ def contraction(
         need(inside, f"eta + kappa * radius is above the radius in row {i}", "wrong")
         largest = max(largest, up(kappa << 20, one) / 2**20)
     return largest
-
-
-def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:
-    """Kind, head, row and column of weight k. The order is key, query, value by head, then
-    output."""
-    h, rest = divmod(k, 2 * d * d_h + d * d_v)
-    if h >= H:
-        row, j = divmod(k - H * (2 * d * d_h + d * d_v), m)
-        return "output", row // d_v, row % d_v, j
-    for kind in ("key", "query"):
-        if rest < d * d_h:
-            return kind, h, *divmod(rest, d_h)
-        rest -= d * d_h
-    return "value", h, *divmod(rest, d_v)

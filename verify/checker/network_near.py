@@ -18,7 +18,7 @@ from .blocks import block, differentiable, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
-from .near import COARSE, GUARD, Balls, contraction, up, vector
+from .near import COARSE, GUARD, Balls, contraction, errors_at, up, vector
 from .reading import Table, all_of, dims, numbers, typed
 
 # blocks: pairs of a block and its form in the certificate. radius: (numerator, denominator).
@@ -95,8 +95,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     limits.allow(parts.inverse.bits + P, 4 * N * N)
     errors, rows, widths_, drop = [], list[Any](), list[int](), P - COARSE
     for t, (output, _) in enumerate(evaluated(cert, parts, P, limits, box=False)):
-        pairs = zip(output, labels.rows[t], strict=True)
-        errors += [(c - (y << P) // labels.unit, r + 1) for (c, r), y in pairs]
+        errors += errors_at(t, output, labels, P, limits)
     for _, derived in evaluated(cert, parts, P, limits, box=True):
         for row in derived:
             rows.append([row[k][0] >> drop for k in parts.unknowns])

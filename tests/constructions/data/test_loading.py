@@ -194,4 +194,4 @@ def test_denominators_of_one_hash() -> None:
     start = time.process_time()
     with pytest.raises(InputError, match="common denominator of at most"):
         parse_json(json.dumps({"contexts": [[entries]], "queries": [], "labels": []}).encode())
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 15

@@ -100,7 +100,7 @@ def test_false_claims_are_refused_unread(members: dict[str, bytes], line: str) -
     with traced() as peak:
         start = time.process_time()
         refusal = line_of_npz(file)
-        assert time.process_time() - start < 0.5
+        assert time.process_time() - start < 5
         assert peak() < 2**20
     assert line in refusal
 

@@ -126,4 +126,4 @@ def test_queries_of_one_hash_cost_no_more_than_others() -> None:
     data = Dataset.of([[1, 0], [0, 1]], one_hash, [0] * len(one_hash))
     start = time.process_time()
     assert excludes_every_grouping(data) is None
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 15

@@ -114,7 +114,7 @@ def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None
     seconds, mib = certificate.cost_of_checking(data, proof.layer)
     start = time.process_time()
     assert checker.check_file(str(path)).status == "holds"
-    assert time.process_time() - start < 2 * max(seconds, 0.5)
+    assert time.process_time() - start < 5 * max(seconds, 0.5)
     tracemalloc.start()
     checker.check_file(str(path))
     peak = tracemalloc.get_traced_memory()[1]

@@ -147,7 +147,7 @@ def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
     path = written(sealed(file | {"saturation": {"bits": bits, "own": True}}), tmp_path)
     start = time.process_time()
     assert "head 0, example 0: 1-p >= 2^-" in fast.check_file(path).message
-    assert time.process_time() - start < 0.25
+    assert time.process_time() - start < 2
     assert fast.check_file(path, 600.0, 2.5).status == "over limit"
 
 

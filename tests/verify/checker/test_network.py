@@ -101,4 +101,4 @@ def test_long_numbers_end_at_once(steep: bool, tmp_path: Path) -> None:
     assert judged(sealed(certificate), tmp_path).status == ("wrong" if steep else "over limit")
     path = written(networks.nearly(certificate), tmp_path)
     assert check_file(path, limit_seconds=2).status in ("over limit", "wrong")
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 30

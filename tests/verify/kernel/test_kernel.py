@@ -70,7 +70,7 @@ def test_long_lists_are_over_limit_in_bounded_time(tmp_path: Path) -> None:
         certificate = sealed(CASES["full-rank"]() | {"produced_by": items})
         started = time.process_time()
         assert verified_status(written(certificate, tmp_path)) == "over limit"
-        assert time.process_time() - started < 10
+        assert time.process_time() - started < 30
 
 
 @pytest.mark.usefixtures("executable")

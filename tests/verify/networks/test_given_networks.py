@@ -292,4 +292,4 @@ def test_numbers_that_no_memory_holds_are_not_written_out(blocks: Any, tmp_path:
     begin = time.process_time()
     answer = asked(blocks, data, tmp_path)
     assert answer.exit_status in (1, 3) and answer.certificate is None
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 30

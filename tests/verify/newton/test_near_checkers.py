@@ -47,7 +47,7 @@ def test_long_numbers_are_judged_in_time(
     put(*path, to=value)(file)
     start = time.process_time()
     verdict = check(written(sealed(file), tmp_path), 2.0)
-    assert time.process_time() - start < 4.0
+    assert time.process_time() - start < 15
     floats = check is fast.check_file and verdict.status == "wrong"  # then the balls are infinite
     assert verdict.status == status or floats
 

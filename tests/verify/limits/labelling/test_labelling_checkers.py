@@ -101,7 +101,7 @@ def test_long_numbers_are_judged_in_time(part: str, check: Any, tmp_path: Path) 
         head[part][0][0] = "9" * 150_000
     start = time.process_time()
     verdict = check(written(sealed(file), tmp_path), 2.0)
-    assert time.process_time() - start < 4.0
+    assert time.process_time() - start < 15
     assert verdict.status == ("wrong" if part == "value" else "holds")
 
 
