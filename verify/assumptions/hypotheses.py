@@ -44,7 +44,7 @@ PARTITION = (
     "of a later group."
 )
 A1_WORK = 30.0  # nominal seconds
-_EXHAUSTIVE = 20_000  # at most this number of subsets is checked one by one; more are sampled
+_EXHAUSTIVE = 20_000  # the most subsets that are all checked; more are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # with more entries, compiled elimination mod p is faster than FLINT
 
@@ -151,7 +151,7 @@ def independent_contexts(data: Dataset) -> Claim:
 
 
 def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
-    """The partition condition for this grouping. The proof needs nothing else from queries."""
+    """The partition condition for this grouping. The proof assumes nothing else about queries."""
     sizes = [len(group) for group in groups]
     further = f", the others of at most {max(sizes[1:])}" if sizes[1:] else ""
     condition = f"{counted(len(groups), 'group')}, the first of {sizes[0]}{further}"
@@ -168,7 +168,7 @@ def partition(data: Dataset, groups: Sequence[Sequence[int]]) -> Claim:
 
 
 def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str, dict[str, Any]]:
-    """The first group that fails, as text and as a relation; {} if none fails."""
+    """The first group that violates the condition, as text and as a relation; {} if none does."""
     queries = data.queries
     table = residues(data.queries.stored, PRIMES_FLOAT64[0])
     earlier: list[int] = []

@@ -1,7 +1,7 @@
 """`attncert audit` as a function: constructions on bundled cases, and on a user's data.
 
-The conclusion holds if every construction keeps its promises and serves the data. It is refuted by
-a broken promise, or by data that no weights serve; otherwise it is undecided.
+The conclusion holds if every construction keeps its promises and memorizes the data. It is refuted
+by a broken promise, or by data that no weights memorize; otherwise it is undecided.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def audit(
     question: Audit | None = None,
     progress: StageProgress = silent,
 ) -> AuditAnswer:
-    """Run constructions on edge cases, and say which hypotheses hold for the data and which step
+    """Run constructions on edge cases. Report which hypotheses hold for the data and which step
     uses each hypothesis.
 
     data: None means only the bundled cases. Arithmetic: exact. Source: docs/audit-of-theorem-1.md;

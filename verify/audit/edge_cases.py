@@ -1,8 +1,8 @@
 """Edge cases: degenerate data, and the outcome of a construction on each case.
 
-A construction must prove memorization or name a false hypothesis, unless all weights are shown to
-fail. If all its hypotheses hold but it proves nothing, it has broken its promise. (A table in the
-tests lists the expected result of each case with its witness.)
+A construction must prove memorization or name a false hypothesis, unless it is shown that all
+weights fail. If all its hypotheses hold but it proves nothing, it has broken its promise. (A table
+in the tests lists the expected result of each case with its witness.)
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _run_case(method: Construction, data: Dataset, seed: int) -> tuple[str, Leve
     claim: ClaimChoice = "full-rank" if method.layer else "auto"
     try:
         proof = prove(data, Prove(construction=method.name, claim=claim, seed=seed))
-    except InputError as error:  # a third-party construction fails
+    except InputError as error:  # a third-party construction failed
         return str(error), Level.REFUTED
     if proof.proof_claim and proof.proof_claim.witness and proof.proof_standing is Level.REFUTED:
         return f"a step fails: {proof.proof_claim.witness['reason']}", Level.REFUTED

@@ -1,7 +1,7 @@
 """The purpose of each hypothesis: data on which only it is false, and the first statement that
 fails on them.
 
-Small data are drawn as for an attack, adapted by the construction, and then changed a little, since
+Small data are drawn as for an attack, adapted by the construction, and then slightly changed, since
 adapted data satisfy every hypothesis. If exactly one hypothesis is false, the construction builds a
 network. The first step, promise or claim that is refuted shows the purpose of the hypothesis, and
 the data are shrunk. If nothing fails, only the number of tried data sets is reported: a hypothesis
@@ -41,8 +41,8 @@ _OPEN = "the builder refuses, or a statement stays undecided"
 @dataclass
 class Sharpened:
     """The result for one hypothesis. tried: the number of data sets on which only this hypothesis
-    is false. open: the number of these that show nothing. broken: the first failure on the smallest
-    data. level: the level of the result."""
+    is false. open: how many of these show nothing. broken: the first failure on the smallest data.
+    level: the level of the result."""
 
     construction: Construction
     hypothesis: str

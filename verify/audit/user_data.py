@@ -19,7 +19,7 @@ from attncert.verify.questions.prove import ClaimChoice, Prove
 from attncert.verify.statements import registry
 from attncert.verify.statements.construction import Construction
 
-MOST, QUICK_MOST = 100, 25  # maximum number of examples examined
+MOST, QUICK_MOST = 100, 25  # the most examples that are examined
 READOUT = 40  # with more examples, or if quick, no exact readout is computed
 
 

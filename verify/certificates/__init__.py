@@ -1,1 +1,1 @@
-"""Certificates: their content, the versions in them, and the theorems in Coq about them."""
+"""Certificates: their content, the versions in them, and the Coq theorems about them."""

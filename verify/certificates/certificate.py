@@ -1,7 +1,7 @@
 """Writing certificates: the `attncert/3` object of a claim (docs/certificate.md).
 
 The checker (verify/checker) reads the file with its own code, and refuses a file above its caps. No
-such file is written: every certificate passes `sealed`, which raises `TooLarge` instead.
+such file is written, because `sealed` raises `TooLarge` instead.
 
 The data are in a file beside the certificate if they have too many numbers, or if `--data-file` is
 given; the certificate then contains the name, size and SHA-256 of the file. The file is canonical
@@ -36,7 +36,7 @@ MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items are counted by commas and open
 MAX_DIGITS = 500_000  # digits of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # the limits of a check
 
-# Keys of every certificate. Each is null if the claim does not use it.
+# Keys of every certificate; a key that the claim does not use is null.
 NOTHING = {"format": "attncert/3", "saturation": None, "origin": None, "data_file": None,
            "tokens": None}  # fmt: skip
 INSIDE = 2**22  # the most numbers of data inside a certificate

@@ -1,1 +1,1 @@
-"""The plain and the fast check of certificates, which also precede the return of any answer."""
+"""The plain and the fast check of certificates, which also run before an answer is returned."""

@@ -1,4 +1,4 @@
-"""The decorator of all functions that answer a question. It checks arguments and certificates."""
+"""The decorator for all functions that answer a question. It checks arguments and certificates."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _Answer = TypeVar("_Answer", bound=Answer)
 
 
 def judged(answer: _Answer) -> _Answer:
-    """The answer; if a checker rejects a certificate, undecided and without certificates."""
+    """The answer, which is made undecided and stripped of certificates if a checker rejects one."""
     for file in answer.files:
         if reason := contradiction(file, judge_of(file, answer)):
             return answer.contradicted(reason)

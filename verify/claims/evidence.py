@@ -48,7 +48,7 @@ class About(enum.Enum):
     """The labels that a verdict on memorization is about (docs/paper.md, section 1). The first
     notion implies the second, which implies the last two; neither of these implies the other."""
 
-    UNIVERSAL = "universal"  # one choice of key and query weights serves every labelling
+    UNIVERSAL = "universal"  # one choice of key and query weights works for every labelling
     EVERY_LABELLING = "every labelling"  # every labelling is output by some weights
     SOME_LABELLINGS = "some labellings"  # the weights output an open set of labellings
     THESE_LABELS = "these labels"  # some weights output the given labels
@@ -72,7 +72,7 @@ class Claim:
     witness:    data with which anyone can check the verdict; every refuted claim has one.
     arithmetic: the arithmetic of the check, such as "exact over ℚ (FLINT)".
     rests_on:   the ids of the claims that it uses.
-    source:     paper, theorem, step; or "ours" with the place of the argument.
+    source:     the paper, theorem and step; or "ours" with the place of the argument.
     uses:       the hypotheses of the theorem that the step needs, each with the strength it needs.
     about:      for a claim about all weights: if the claim is refuted, no weights memorize the
                 labels in this sense. None for every other claim. It is not in `answer.json`, where
@@ -127,7 +127,7 @@ class Claim:
         cls, claim_id: ClaimId, statement: str, parts: Sequence[Claim], **rest: Any
     ) -> Claim:
         """The claim that all parts hold. If a part is refuted, so is the claim, with the part's
-        witness; else if a part is open, it is undecided; else it has the level of the weakest part.
+        witness; else it is undecided if a part is, or it has the level of the weakest part.
 
         >>> parts = Claim("a", "A.", Level.PROVED), Claim("b", "B.", Level.REFUTED)
         >>> Claim.together("c", "A and B.", parts)

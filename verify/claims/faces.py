@@ -17,7 +17,7 @@ def register_display(name: str, make: Callable[..., Any]) -> None:
 
 
 def displayed(name: str, record: Any, *rest: Any) -> Any:
-    """The record as displayed; None, which notebooks skip, if no function is registered.
+    """The displayed form of the record; None, which notebooks skip, if no function is registered.
 
     >>> displayed("nothing of that name", 1) is None
     True

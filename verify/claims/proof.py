@@ -78,7 +78,7 @@ class Proof(Answer):
     question:    a `Prove`, or a `LayerQuestion`.
     built: what the construction returned; None if it refused. network: set if the construction
     outputs the labels. setup: the sizes of a layer whose values are solved for. layer, groups,
-    heads: None and empty if nothing was built because a hypothesis fails.
+    heads: None or empty if nothing was built because a hypothesis fails.
 
     >>> from attncert import Dataset, Prove, prove
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])

@@ -87,8 +87,8 @@ class Depth:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DepthCapacity(CapacityAnswer):
-    """depths: results for 1, 2, … layers with the same heads. spans: dimensions of the data's
-    spans."""
+    """depths: results for 1, 2, … layers with the same heads. spans: the dimensions that the data
+    span."""
 
     report_page: ClassVar[str] = "depth"
 
@@ -275,7 +275,7 @@ class _Search:
         return self.data.T if about is About.UNIVERSAL else self.labels
 
     def _most(self, about: About, shape: Architecture) -> int:
-        """An upper bound on the label numbers that weights of this shape can memorize."""
+        """An upper bound on how many label numbers weights of this shape can memorize."""
         if about is About.UNIVERSAL:
             return min(self.data.T, shape.heads * self.spans.before(shape, shape.layers))
         return min(self.labels, self.spans.bound(shape))

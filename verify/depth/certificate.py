@@ -24,7 +24,8 @@ def rank_certificate(
     construction: str,
     produced_by: Mapping[str, Any],
 ) -> Certificate:
-    """Certifies a full rank. of: "jacobian", "jacobian at zero" or "features". Raises TooLarge."""
+    """A certificate of full rank. of: "jacobian", "jacobian at zero" or "features". Raises
+    TooLarge."""
     body = network_body(CLAIM, data, network, construction, produced_by)
     chain = {
         "of": of,

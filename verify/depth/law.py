@@ -32,7 +32,7 @@ the last block.
 finitely many such functions, so it suffices to bound the Jacobian of each. The rest of the network
 depends on unit i through its affine form (A_i, a_i) on a space of dimension s'_l, which has s'_l +
 1 numbers, and through B_i on the r'_l directions that are read. If (A_i, a_i) is not 0 on this
-space, the direction (A_i, a_i, -B_i) changes nothing, because relu is positively homogeneous; if it
+space, a change along (A_i, a_i, -B_i) has no effect, because relu is positively homogeneous; if it
 is 0, the derivatives with respect to B_i are 0. So each unit adds at most s'_l + r'_l dimensions.
 
 The bias b shifts all tokens and the query by the same vector c. In the next layer, this shift

@@ -24,10 +24,11 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Notion:
-    """The capacity of H heads (per layer): they serve from `below` to `above` of T·m label numbers.
+    """The capacity of H heads (per layer): they memorize between `below` and `above` of the T·m
+    label numbers.
 
-    claim: whether they serve all labels. needed: fewer heads than this do not serve all labels;
-    None if no number suffices. enough: this many heads serve all labels; None if none are known.
+    claim: whether they memorize all labels. needed: fewer heads than this do not; None if no number
+    suffices. enough: a number of heads that suffices for all labels; None if none is known.
     """
 
     about: About

@@ -1,4 +1,4 @@
-"""A third-party layer on a data set, in any convention, as a network of one attention block.
+"""A third-party layer of any convention on a data set, as a network of one attention block.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
     weights   softmax over the rows of E (one query token, n context rows)
@@ -57,7 +57,7 @@ class Attention:
         unit: str | None = None,
         scale: str | None = None,
     ) -> Attention:
-        """The layer of stored weights on data. unit, scale: by default, those of the weights."""
+        """The layer with these weights on data. unit, scale: by default, those of the weights."""
         unit, scale = unit or weights.unit, scale or weights.scale
         return cls(weights.on(data), weights.layer, unit, scale, weights.biased)
 

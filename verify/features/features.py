@@ -143,7 +143,7 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
 
 
 class Progressive:
-    """The features mod p of the first heads, to which heads are appended one by one."""
+    """The features mod p of the first heads; further heads are appended one by one."""
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.prime = prime

@@ -115,7 +115,7 @@ def log2_off_peak(table: Table, times: IntArray | None = None) -> FloatArray:
 
 def _drops(table: Table) -> tuple[ObjectArray, FloatArray]:
     """The largest entry minus the second largest, (N,), and the second largest minus each entry
-    except the largest, capped at _DROP, for decreasing entries, (N, n - 1).
+    except the largest, capped at _DROP, with the entries in decreasing order, (N, n - 1).
 
     Multiplying a row by b > 0 keeps its order, and b < 0 reverses it. min(b·x, _DROP) follows from
     min(b, _DROP) and min(x, _DROP), since b and x are 0 or at least 1.

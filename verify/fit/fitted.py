@@ -1,4 +1,4 @@
-"""`attncert fit` as a function: the number of heads by the capacity law, a fit, and a claim.
+"""`attncert fit` as a function: the number of heads from the capacity law, a fit, and a claim.
 
 As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or
 labels whose rank is too large. A fit that does not end at a solution excludes nothing, and the

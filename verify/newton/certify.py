@@ -1,10 +1,10 @@
 """The claim that weights near given weights output the labels, and its certificate.
 
-Unknowns, an inverse and a radius are chosen; the choice need not be trusted. An LU factorization of
-the transposed Jacobian picks a square block. Its inverse is rounded to a grid, which adds at most
-1/128 to κ and shortens the file. The radius is a small multiple of the length of Newton's first
-step. Then the theorem of `contraction.py` is applied, with enclosures that share no code with the
-choice.
+Unknowns, an inverse and a radius are chosen; this choice need not be trusted. An LU factorization
+of the transposed Jacobian picks a square block. Its inverse is rounded to a grid, which adds at
+most 1/128 to κ and shortens the file. The radius is a small multiple of the length of Newton's
+first step. Then the theorem of `contraction.py` is applied, with enclosures that share no code with
+the choice.
 
 κ grows with the radius, and the radius with the errors, which are about 1e-13 for float64 weights.
 If weights are large, the box is then too large for Newton's map to contract. In that case the first

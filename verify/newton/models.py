@@ -1,7 +1,7 @@
 """Several layers of attention as a network, and its Jacobian in floating point.
 
-The weights form one vector, numbered as in certificates. The Jacobian serves to choose unknowns;
-the enclosures of `network_enclosure.py` do not use it.
+The weights form one vector, numbered as in certificates. The Jacobian is only used to choose
+unknowns; the enclosures of `network_enclosure.py` do not use it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The Jacobian has a row for each output number and a column for each weight. If i
 independent, every small change of the outputs comes from some change of the weights, so every
 labelling near these outputs is output exactly. The features have a row for each example: the means
 that the heads of the last block form. If their rows are independent, one choice of keys and queries
-serves all labels, each with suitable values and output matrix of the last block.
+works for all labels, each with suitable values and output matrix of the last block.
 
 There are two methods. A network of linear attention, affine blocks and at most two softmax blocks
 in units of ln 2 is evaluated modulo a tower of primes, which leaves its weights as they are

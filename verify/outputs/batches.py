@@ -50,7 +50,7 @@ def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls:
 def evaluated(blocks: Sequence[Block], contexts: Floats, queries: Floats) -> Balls:
     """The queries after the blocks, B×k, for B inputs."""
     states = States((contexts,), queries, queries.form.arithmetic)
-    with np.errstate(all="ignore"):  # a number that overflows is not finite and decides nothing
+    with np.errstate(all="ignore"):  # a number that overflows is not finite and proves nothing
         for block in blocks:
             states = block.after(states)
     count = max(x.centre.shape[-1] for x in (contexts, queries))

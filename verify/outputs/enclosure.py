@@ -1,7 +1,7 @@
 """Rigorous bounds of the error of a layer, by ball arithmetic (Arb).
 
-Floats are exact numbers (dyadic rationals), and so are the data. Only the evaluation rounds, and
-balls enclose its rounding errors. So the lower and the upper bound of the error max_t |A(E⁽ᵗ⁾,
+Floats are exact numbers (dyadic rationals), and so are the data. Only the evaluation involves
+rounding, and balls enclose its errors. So the lower and the upper bound of the error max_t |A(E⁽ᵗ⁾,
 e⁽ᵗ⁾) - y⁽ᵗ⁾| are theorems, even for float64 weights and the softmax in base e.
 
 Derivation (ours). All logits are shifted by the midpoint of a largest logit (constructions/network/
@@ -104,7 +104,7 @@ def _decide(low: arb, high: arb, limit: fmpq | None) -> Level:
 
 
 def decimal(point: arb, *, up: bool) -> str:
-    """An exact ball as a decimal of `DIGITS` digits or one more, rounded down or up.
+    """An exact ball as a decimal with `DIGITS` digits or one more, rounded down or up.
 
     >>> decimal(arb(1) / 8, up=False), decimal(arb(2) ** 70, up=False), decimal(arb(0), up=True)
     ('0.125', '1.18059e+21', '0')

@@ -1,6 +1,6 @@
 """Whether outputs meet a requirement on their errors, exact or enclosed, or on their margins.
 
-An output may be required to be near its label, or nearer to its own label than to any other.
+The requirement is that each output is near its label, or nearer to it than to any other label.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
 
 def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
     """The bounds of a certificate if the limit holds: none for exact equality, else the least
-    margin or the largest error, in few digits."""
+    margin or the largest error, rounded to few digits."""
     exact, high = error.level is Level.PROVED, error.numbers["error"][1]
     if exact and high == "0" and limit.margin is None:
         return {}

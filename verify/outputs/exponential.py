@@ -6,7 +6,7 @@ Let U = 2^-53. A double x is k ln 2 + r with an integer k and |r| ≤ 0.347; e^x
 |k| < 2^20. The two subtractions in x - k·HIGH - k·LOW have errors of at most 0.347U each; the
 product and LOW contribute far less. So r has an error of at most 0.7U, and none if k = 0.
 
-**Polynomial.** e^r - 1 = r q with q = Σ_j r^j / (j+1)!, cut off after j = 13, which costs less than
+**Polynomial.** e^r - 1 = r q with q = Σ_j r^j / (j+1)!, truncated after j = 13 with an error below
 0.001U. In Horner's scheme q_j = 1/(j+1)! + r q_(j+1), each step adds rounding errors of at most
 U(|q_j| + |r q_(j+1)|), which contribute to q with a factor |r|^j. Here |q_0| ≤ 1.20, |q_1| ≤ 0.57,
 |q_2| ≤ 0.19, and the rest is small. Together with the errors of the coefficients, q is off by at

@@ -16,7 +16,7 @@ from mpmath.ctx_iv import MPIntervalContext
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 
-MOST_TERMS = 20_000  # T·H·n·d, the products for which mpmath takes a second or two
+MOST_TERMS = 20_000  # the most products, T·H·n·d; they take mpmath a second or two
 
 
 def affordable(data: Dataset, layer: Layer) -> bool:
@@ -24,7 +24,7 @@ def affordable(data: Dataset, layer: Layer) -> bool:
 
 
 def outputs(data: Dataset, layer: Layer, bits: int) -> arb_mat:
-    """T×m, each ball around mpmath's interval of `bits` bits.
+    """T×m balls, each of which contains mpmath's interval at `bits` bits.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, 7])
     >>> from attncert.constructions.layer import Head

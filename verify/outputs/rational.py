@@ -6,12 +6,12 @@ with S = Σ_j 2^k_j. If V_h = W_V,h W_O,h (d×m), the output is
     A(E, e) = Σ_h (1/S_h) Σ_i 2^k_hi (E_i V_h).
 
 Multiplying by the denominators δ_E of the contexts, δ_V of a column of V, δ_y of the labels and by
-Π_h S_h leaves integers only, and A = y is the equality of two of them:
+Π_h S_h leaves only integers, and A = y is the equality of two of them:
 
     δ_y · Σ_h (Π_{g≠h} S_g) Σ_i 2^k_hi (δ_E E_i)(δ_V V_h)  =  (δ_y y) · δ_E δ_V · Π_h S_h.
 
 No fraction is reduced (with entries of 10^5 bits the gcds would cost more than everything else);
-2^k is a shift; the sum over heads is a balanced tree, so that long factors meet only once.
+2^k is a shift; the sum over heads is a balanced tree, so that long factors occur in few products.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _compare(
 
 
 def _logits(head: Head, data: Dataset) -> tuple[list[list[fmpz]], tuple[int, int, fmpq] | None]:
-    """The table [t][i] of k_i - min k, or example, row and value of the first non-integer."""
+    """The table [t][i] of k_i - min k, or the example, row and value of the first non-integer."""
     (key, key_unit), (query, query_unit) = head.key.numer_denom(), head.query.numer_denom()
     unit = key_unit * query_unit * data.contexts.denominator * data.queries.denominator
     queries = data.queries.integer_matrix() * query  # T×d_h

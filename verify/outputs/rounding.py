@@ -3,7 +3,7 @@
 In this module a number is an array of balls, one for each input, with centres and radii in float64.
 Blocks are evaluated as in the other arithmetics (constructions/network/arithmetic.py). If float64
 cannot enclose a number, its radius is infinite or NaN, and nothing is known about it. Comparisons
-are written so that such a number decides nothing.
+are written so that such a number proves nothing.
 
 A ball contains either the exact number (`REAL`) or the number that a machine computes in float32 or
 float64. Libraries do not document in which order they sum, or whether they use fused multiply-add.
@@ -51,7 +51,7 @@ from attncert.constructions.network.arithmetic import BALLS, Arithmetic, factor
 from attncert.verify.outputs import exponential as e
 
 U = 2.0**-53
-FUNCTION, SMOOTH_FUNCTION = 8, 16  # assumed errors of functions, of SiLU and GELU, in u
+FUNCTION, SMOOTH_FUNCTION = 8, 16  # assumed errors in units of u; the second: SiLU and GELU
 _BITS = 80  # precision of Arb's functions
 
 
@@ -151,8 +151,8 @@ class Format:
 
     def _scores(self, queries: Floats, keys: Floats, square: int, unit: str | None) -> Floats:
         """The machine may multiply queries, keys or products by the scale, or both queries and keys
-        by its root. This adds up to four roundings to each term, and the other factors multiply an
-        underflow."""
+        by its root. This adds up to four roundings to each term, and an underflow is multiplied by
+        the other factors."""
         if square != 1:
             with ctx.workprec(_BITS):
                 scale = REAL.stored([arb(square).rsqrt()])

@@ -4,7 +4,7 @@ A *lead* is the output of the right symbol minus the largest other output. An op
 situation is enclosed in a box, the hull of its symbols, and the lead is bounded from below: in
 float64 for many situations at once (batches.py), then in Arb for those that float64 does not
 decide. If a situation is still open, but the input that it names has a lead above 0, the symbols of
-an open place are split in halves, repeatedly; together the halves cover the situation.
+an open place are repeatedly split into halves, which together cover the situation.
 
 The situations are divided into shards (verify/sharding). The record of a shard does not depend on
 the machine that computes it.
@@ -81,7 +81,7 @@ class Cases:
         return _unpickled, parts
 
     def keys(self, *, halved: bool) -> dict[str, Any]:
-        """The keys of the domain in a certificate, with the states that can be reached in order.
+        """The keys of the domain in a certificate. Only states that can be reached are included.
         halved: whether the symbols of open places are halved."""
         domain = self.domain
         states = dict.fromkeys(state for reached in domain.reached for state in reached)
@@ -145,7 +145,7 @@ class Cases:
         return leads(outputs(blocks, Balls(*parts)), last, right)
 
     def low(self, situation: Situation) -> arb:
-        """A lower bound of the lead in one situation, by Arb."""
+        """A lower bound on the lead in one situation, computed by Arb."""
         return self._low(self._box(situation), situation.right)
 
     def halved(self, situation: Situation) -> arb:
@@ -218,8 +218,8 @@ class Cases:
 
     @cached_property
     def _parts(self) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block], FeedForward]:
-        """Blocks that change each token alone: those with which the network begins, and those with
-        which a group after them begins. Then the others, and a readout after them."""
+        """Blocks that act on each token separately: those at the beginning of the network, and
+        those at the beginning of a group after them. Then the other blocks, and a readout."""
         *blocks, last = self.network.blocks
         if not (isinstance(last, FeedForward) and last == readout(last.weights, last.bias)):
             m = len(self.embedding)
@@ -241,8 +241,8 @@ class Cases:
 
     @cached_property
     def _vectors(self) -> list[arb_mat]:
-        """The vectors of all symbols at each place, after the blocks that change each alone: the
-        hull of these is smaller than the result of a hull."""
+        """The vectors of all symbols at each place, after the blocks that act on each token
+        separately: their hull is smaller than the image of a hull."""
         symbols, places = self.embedding.matrix().tolist(), len(self.domain.symbols) - 1
         shifts = self.positions.matrix().tolist()[:places] if self.positions else None
         first, inner, *_ = self._parts
@@ -257,8 +257,8 @@ class Cases:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """For each place of the answer the places that are halved, in order: those open ones whose
-        first symbol alone gives the highest bound, in one situation."""
+        """For each place of the answer, the places that are halved, in order: in one situation,
+        those where the bound is highest if only the first symbol is allowed."""
         found = []
         for place in range(len(self.domain.letters)):
             situation = next(self.domain.situations(place, self.width))
@@ -321,7 +321,7 @@ def _hull(vectors: arb_mat, symbols: tuple[int, ...]) -> list[arb]:
 
 
 def _alone(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
-    """The blocks at the beginning that change each token alone, and the others."""
+    """The blocks at the beginning that act on each token separately, and the others."""
     count = 0
     while count < len(blocks) and _is_alone(blocks[count]):
         count += 1
@@ -344,8 +344,8 @@ def _tokens(blocks: Sequence[Block], X: arb_mat) -> arb_mat:
 
 @dataclass(frozen=True)
 class _Begun(Group):
-    """The rest of a group after its first blocks. It reads each vector before these blocks, of this
-    width, and beside it the vector after them."""
+    """The rest of a group after its first blocks. Each row that it reads is a vector before these
+    blocks, of this width, followed by the vector after them."""
 
     width: int = 0
 

@@ -83,8 +83,8 @@ def symbolic(
 
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     """The estimated work of `symbolic`, in products of 64-bit words (10^9 take about 1.5 seconds):
-    for each example and nonzero entry of R, the words of the example's cleared features, about Π_h
-    S_h, times those of R, and 3,000; and 400,000 for each exponential."""
+    for each example and nonzero entry of R, 3,000 plus the number of words of the example's integer
+    features (about those of Π_h S_h) times that of R; and 400,000 for each exponential."""
     exponentials = 400_000 * data.T * len(layer.heads) * data.longest
     try:
         ranges = [logit_ranges(head, data) for head in layer.heads]
@@ -100,8 +100,8 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
 
 
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
-    """Z as T rows of H·d rationals (domain QQ), through SymPy's log and exp; None if a softmax
-    weight of the example is not rational. Heads that share key and query objects are computed once.
+    """Z as T rows of H·d rationals (domain QQ), by SymPy's log and exp; None if a softmax weight of
+    the example is not rational. Heads that share key and query objects are computed once.
     """
     names = [(id(head.key), id(head.query)) for head in layer.heads]
     heads = {

@@ -163,7 +163,7 @@ def recomputed(body: dict[str, Any], exact: bool = True) -> Claim:
     level, sentence = Level.PROVED if exact else Level.ENCLOSED, "the bounds are equivalent"
     try:
         sentence = judge(with_prefixes(body, limits), limits)
-        in_balls = limits.long and body["claim"] != "network"  # long numbers may be
+        in_balls = limits.long and body["claim"] != "network"  # long numbers may be judged in balls
         if in_balls or body["claim"] == "generates":
             level = Level.ENCLOSED
     except Rejected as rejection:

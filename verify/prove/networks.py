@@ -39,8 +39,8 @@ _CHANGES = {
 
 
 def concluded(question: Prove, construction: Construction, known: Judged) -> Proof:
-    """The proof about the outputs of the finished network, or the refusal if a hypothesis prevented
-    its construction. Raises InputError for options of layers, and for data without labels.
+    """The proof about the outputs of the finished network, or the refusal if a hypothesis is false.
+    Raises InputError for options of layers, and for data without labels.
     """
     data = known.data
     if known.views is None:
@@ -88,8 +88,8 @@ def given_network(
 
 
 def unread(reading: Claim | None) -> list[Claim]:
-    """If the layer as read does not reproduce the recorded outputs, the claim that leaves the
-    labels unjudged; else no claim."""
+    """The claim that nothing is known about the labels, if the layer as read does not reproduce the
+    recorded outputs; else no claim."""
     if reading is None or reading.level.holds:
         return []
     reason = {"reason": f"{reading.statement} So the labels were not judged."}

@@ -1,7 +1,7 @@
 """`prove` in one file: data -> construction -> claims -> trace -> certificate.
 
-The values of a layer are solved for. Each stage (verify/prove/stages.py) returns the claims that
-it can make, and the trace joins them. The outputs of a network are judged in
+The values of a layer are solved for. Each stage (verify/prove/stages.py) returns the claims that it
+can make, and the trace combines them. The outputs of a network are judged in
 verify/prove/networks.py.
 """
 

@@ -7,7 +7,7 @@
   and queries for all labels. If they do not exclude it, random weights may show that it is
   possible.
 - Can any weights output the *given* labels? Weights that depend on the labels can do more: only
-  relations between rows, or labels of too large a rank, exclude them.
+  relations between rows, or labels whose rank is too large, exclude them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
         groups = consecutive(range(data.T), r, max(r - 1, 1))
         claims.append(timed(partial(hypotheses.partition, data, groups)))
         claims.append(conclusions.no_grouping(failure))
-    named = ids.hypothesis(failure.hypothesis)  # no such claim exists if the builder gave up
+    named = ids.hypothesis(failure.hypothesis)  # there is no such claim if the builder gave up
     failing = [claim.id for claim in claims if claim.id == named]
     if "partition" in run.construction.hypotheses:
         run.progress("what can be placed", 0, 1)

@@ -41,11 +41,11 @@ from attncert.verify.statements.judged import Judged
 from attncert.verify.statements.steps import conclusions, narrow
 
 # Limits on the work of the exact readout, bits²·T. Within them, solving takes less time than
-# checking the solution over ℚ and writing it (benchmarks/digits.py). A certificate has 32 MB at
+# checking the solution over ℚ and writing it (benchmarks/digits.py). A certificate takes 32 MB at
 # 10^13 (385 digits); at 5·10^14 (769) the checker cannot read it, and the answer is the rank.
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # if interpolation was requested
-READOUT_BITS = 2**33  # bits of the whole system (T rows of `bits`), even if it was requested: 1 GiB
+READOUT_BITS = 2**33  # bits of the whole system, T rows of `bits`, even on request: 1 GiB
 INVERSE_WORK = 2 * 10**12  # for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
@@ -131,8 +131,8 @@ def _fits(bits: int, T: int) -> bool:
 
 
 def _above_limits(check_seconds: float, mib: float) -> str:
-    """The cost of checking a certificate, if it exceeds the default limits, with the options that
-    raise them; else ""."""
+    """The cost of checking a certificate, with the options that raise the default limits, if it
+    exceeds them; else ""."""
     if check_seconds <= LIMIT_SECONDS and mib <= LIMIT_MIB:
         return ""
     return (

@@ -32,8 +32,8 @@ def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...
 
 
 def _rate(data: Dataset, head: SteeringHead) -> int | None:
-    """The least lead of a row L_s in the term that c multiplies, over the earlier examples; None if
-    it is not a whole number above 0."""
+    """The least lead of a row L_s, over the earlier examples, in the term that c multiplies; None
+    if it is not a whole number above 0."""
     if head.selector is None or head.c is None:
         return None
     gaps = leads(heads.lead(data, head), head.targets)

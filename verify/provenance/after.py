@@ -44,7 +44,7 @@ def behind(data: Dataset, blocks: str | None) -> Dataset:
 
 
 def after(data: Dataset, front: Network) -> Dataset:
-    """The data that a layer after `front` sees, with their origin. Raises Inexact, InputError."""
+    """The data that a layer after `front` sees, with their origin. Raises Inexact or InputError."""
     return front.apply(data).of_origin(AfterBlocks(data, front))
 
 

@@ -66,8 +66,8 @@ class Rounded(Origin):
         return rounded_up(self.largest_change, 5)
 
     def _claim(self, data: Dataset) -> Claim:
-        """The claim that every number of `data` is the nearest multiple of the grid, the even one
-        in a tie, and that labels are unchanged. The checker judges this claim."""
+        """The claim that every number of `data` is the nearest multiple of the grid (the even one
+        if two are nearest) and that labels are unchanged. The checker judges this claim."""
         names = ("examples", "context", "width", "labels")
         dims = dict(zip(names, (data.T, data.longest, data.d, data.m), strict=True))
         cert = {"dims": dims, "tokens": data.token_counts, "network": None}

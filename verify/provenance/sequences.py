@@ -1,4 +1,4 @@
-"""Data from token sequences: contexts and queries are prefixes, with one example of each class.
+"""Data from token sequences: contexts and queries are prefixes, with one example for each class.
 
 The output of softmax attention does not change if tokens are reordered or all their counts are
 multiplied by the same number. So examples with equal queries and proportional multisets of tokens
@@ -50,8 +50,8 @@ def by_class(data: Dataset) -> Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Prefixes(Sequences):
-    """The origin of such data. whole: all examples. first: for each example, the first one of its
-    class and label."""
+    """The origin of these data. whole: all examples. first: for each example, the first example
+    with its class and label."""
 
     whole: Dataset
     first: tuple[int, ...]

@@ -1,1 +1,1 @@
-"""The questions of the commands, one frozen record for each. The package imports nothing heavy."""
+"""The questions of the commands, one frozen record for each. Importing it is fast."""

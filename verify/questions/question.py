@@ -20,7 +20,7 @@ class Option:
     """One option of a command.
 
     help: one line. default: None if the data determine the value. repeats: whether an answer
-    depends on the option, so that the command line that repeats a run contains it.
+    depends on the option, so that the command that repeats a run contains it.
     """
 
     rule: Rule
@@ -105,8 +105,8 @@ class Question(Options):
         return data if self.examples is None else data.take(self.examples)
 
     def line(self, bare: bool = False) -> str:
-        """The command line that reproduces the answer, without paths and defaults. bare: whether to
-        leave out the data.
+        """The command line that reproduces the answer, without paths or default values. bare:
+        whether to leave out the data.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
@@ -144,7 +144,7 @@ def flag(name: str) -> str:
 
 
 def _word(name: str, setting: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
-    """The value as shown in a report, with the name of the option instead of a path."""
+    """The value as shown in a report, where the name of the option replaces a path."""
     foreign = rule.file and setting is not None and setting not in rule.choices
     return name.upper() if foreign else word(setting)
 

@@ -44,7 +44,7 @@ class ModularRank:
     """The rank modulo `prime`, a proved lower bound on the rank over Q.
 
     rows, columns: a `rank`×`rank` minor that is nonzero modulo the prime; columns are in the order
-    in which the rows found them. `rows` is the lexicographically first independent set modulo p.
+    of their pivot rows. `rows` is the lexicographically first independent set modulo p.
     """
 
     rank: int

@@ -5,8 +5,8 @@ Candidates are found modulo a prime and confirmed in exact integers. The elimina
 dependent row, *which* independent rows it needs. This alone proves the lower bound on the rank.
 Exact relations prove the upper bound: each is the solution of a square integer system that is only
 as large as its support (FLINT's p-adic lifting), and is then checked on all columns. A prime that
-misleads divides some minor. The check detects this, and the next prime is tried. Only finitely many
-primes mislead.
+gives a wrong rank divides some minor. The check detects this, and the next prime is tried. There
+are only finitely many such primes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def relations(table: Any) -> tuple[Relation, ...]:
 
 
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
-    """A short relation between these distinct rows; None if they are independent. Proved.
+    """A short relation between these distinct rows; None if they are independent. Both are proved.
 
     It is the fundamental circuit with the smallest support for one basis: every proper subset of
     its rows is independent, but a smaller circuit may exist. Only a small system is solved to find

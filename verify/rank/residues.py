@@ -63,7 +63,7 @@ def to_host(values: Any, name: str = "table") -> AnyArray:
         return values
     exact = ExactArray.of(values, name).numerators
     floats = exact.ndim == 2 and all(type(x) is float for row in values for x in row)
-    return np.array(values, dtype=np.float64) if floats else exact  # rounding matters (assume)
+    return np.array(values, dtype=np.float64) if floats else exact  # `assume` needs the floats
 
 
 def residues(table: AnyArray, p: int) -> FloatArray:

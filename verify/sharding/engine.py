@@ -5,7 +5,7 @@ record arrives. Records are read and stored in the order of the shards.
 
 Clusters lose workers. Dask runs the shards of a lost worker elsewhere, but gives up on a shard that
 too many workers failed to finish (`allowed-failures`); the run then ends with a one-line error. A
-worker may also have another version, or return false records, so its answer is checked (`fits`).
+worker may also run another version, or return false records, so its answer is checked (`fits`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Cluster = Any
 """A `distributed.Client`, from `dask`."""
 
 Fits = Callable[[Shard, Any], bool]
-"""Whether a record can belong to the shard, judged by its form and its counts."""
+"""Whether a record can belong to the shard, according to its form and its counts."""
 
 _WORKERS = f"run by workers that stay alive and have attncert {version('attncert')} installed"
 _PATIENCE = 60.0  # seconds to wait for the first worker of a cluster

@@ -1,4 +1,4 @@
-"""The record of a construction, from which proof, report, attack and audit derive."""
+"""The record of a construction, from which its proof, report, attack and audit are derived."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Build = Callable[[Dataset, Request], Any]
 
 
 def calling(builder: Callable[..., Any], *options: str) -> Build:
-    """A `build` that calls the builder with the data and these options, by their names."""
+    """A `build` that calls the builder with the data and with these options, passed by name."""
     return lambda data, request: builder(data, **{x: getattr(request, x) for x in options})
 
 
@@ -125,7 +125,7 @@ _PROMISED = (*MEASURES, "examples")
 class Construction:
     """A construction: how its network is built, the statements of its proof, and its claims.
 
-    name: on the command line and in certificates, lower-case words joined by hyphens. build: a
+    name: lower-case words joined by hyphens, for the command line and certificates. build: a
     function of data and a `Request` that returns a `Network`, or an object with an attribute
     `network`; it raises HypothesisFails if the theorem does not apply. title, theorem, source: for
     reports. hypotheses, steps: statements by name, about the data and about what was built.
@@ -133,8 +133,8 @@ class Construction:
     promises: formulas by name. They bound "parameters", "blocks", "heads" and "units", or give the
     number of "examples" that the theorem places. claims: `Exact`, `Within`, `Nearest`, `Generates`,
     each at most once; the first, which must not be `Generates`, is the conclusion. options: the
-    options of `prove` that it takes besides device and seed. purposes: pairs (number of blocks,
-    purpose) in order; None means all remaining blocks.
+    options of `prove` that the construction takes besides device and seed. purposes: pairs (number
+    of blocks, purpose) in order; None means all remaining blocks.
 
     subject: returns the data as the construction sees them. adapt: changes small random data for
     `attack`, so that they meet a hypothesis that random data rarely meet. layer: the rest of the
@@ -261,7 +261,7 @@ def _statements(part: str, named: Any, kind: Any) -> Iterator[tuple[str, str, ob
 def _premises(
     hypotheses: Mapping[str, Hypothesis], steps: Mapping[str, Step]
 ) -> Iterator[tuple[str, str, object]]:
-    """Faults of premises: unknown or circular ones, and a step with the name of a hypothesis."""
+    """Faults of premises: unknown or circular premises, and steps named like a hypothesis."""
     if both := sorted(set(hypotheses) & set(steps)):
         yield "steps", "named unlike every hypothesis", both[0]
     for name, step in steps.items():

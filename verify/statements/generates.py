@@ -1,7 +1,7 @@
 """The claim that a network generates the right answer to every prompt of a domain.
 
 The network has one output for each symbol. It runs on its own outputs: the symbol with the largest
-output is appended to the input, and so on.
+output is appended to the input, and the network is applied again.
 
 Proof by cases. Suppose that in each situation of the domain (constructions/data/transducer.py), and
 for all symbols that its open places may hold, the output of the right symbol is the largest. Then
@@ -45,8 +45,8 @@ class Generates:
     sequences. width: the width of the situations, in letters; if it is None, every input is tried.
     rests_on: steps of the construction that say why these answers are right. This cannot be the
     first claim of a construction. If it follows `Nearest`, the certificate holds both claims.
-    Arithmetic: balls. Raises InputError for other widths, if the data are not sequences, and if the
-    network does not have one output for each symbol. Source: the head of
+    Arithmetic: balls. Raises InputError for any other width, if the data are not sequences, or if
+    the network does not have one output for each symbol. Source: the docstring of
     verify/statements/generates.py.
 
     >>> from attncert import additions
@@ -65,7 +65,7 @@ class Generates:
             raise InputError("width", "a whole number above 0, or None", self.width)
 
     def concluded(self, views: Views) -> Concluded:
-        """The claims; undecided if ball arithmetic leaves a situation open."""
+        """The claims; undecided if ball arithmetic does not decide a situation."""
         start = time.perf_counter()
         cases = Cases.of(self.domain, self.width, views.network, views.data)
         records, known = _records(cases, views)
@@ -143,7 +143,7 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
 
 
 def _shown(cases: Cases, shard: Shard, number: int) -> dict[str, Any]:
-    """One input in this situation of the shard, and its lead."""
+    """The input with the smallest lead among those that this situation of the shard names."""
     situation = cases.situations(shard)[number]
     lead, word = cases.lead(situation)
     sequence, prompt = cases.domain.sequence(word), cases.domain.prompt

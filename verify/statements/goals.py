@@ -50,8 +50,8 @@ class Goal(Protocol):
 @dataclass(frozen=True)
 class Exact:
     """The outputs equal the labels. Arithmetic: exact, or balls after an irrational softmax. In
-    balls, the certificate says that outputs are within the least distance that can be certified.
-    Source: docs/constructions.md.
+    balls, the certificate states the least distance from the labels that can be certified. Source:
+    docs/constructions.md.
 
     >>> Exact()
     Exact()
@@ -94,8 +94,8 @@ class Nearest:
     given. For one-hot labels this says that the argmax is right, and the margin is the difference
     between the entry at the label and the largest other entry.
 
-    Margin, arithmetic and errors are as for `Within`. Vacuous if all labels are
-    equal. Source: verify/outputs/nearest.py.
+    The margin may be of the same types as the bound of `Within`; arithmetic and errors are the
+    same, too. The claim is vacuous if all labels are equal. Source: verify/outputs/nearest.py.
 
     >>> Nearest(), Nearest(margin="1/2")
     (Nearest(margin=None), Nearest(margin=Fraction(1, 2)))
@@ -114,7 +114,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Measured:
-    """No output differs from its label by more than the largest error, which is measured in balls
+    """No output differs from its label by more than the largest error, which is enclosed in balls
     and rounded up."""
 
     def concluded(self, views: Views) -> Concluded:

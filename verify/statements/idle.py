@@ -1,7 +1,7 @@
 """Blocks that change no example and hidden units that are never active, found from the states.
 
-Such a network is not wrong, but its proof hardly needs these blocks and units. States are compared
-only if they are rational: nothing is known to be idle after an irrational softmax.
+A network with such blocks or units is not wrong, but its proof hardly needs them. States are
+compared only if they are rational: nothing is known to be idle after an irrational softmax.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from attncert.verify.statements.states import Views
 
 def idle(views: Views) -> list[Claim]:
     """Claims that list the blocks that change no state on these data and the units that are 0 at
-    every vector that their block is applied to. An empty list makes no claim. Both are counted from
-    1."""
+    every vector that their block is applied to. There is no claim for an empty list. Blocks and
+    units are numbered from 1."""
     network, still, off = views.network, list[int](), dict[int, list[int]]()
     if network.depth == 1 and not network.units:
         return []

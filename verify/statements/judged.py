@@ -100,7 +100,7 @@ def levels_of_hypotheses(construction: Construction, data: Dataset) -> dict[str,
 
 
 def _hypotheses(task: Task, errors: ErrorsOf) -> list[Claim]:
-    """The claims of the hypotheses about the data, before anything is built."""
+    """The claims about the hypotheses on the data, before anything is built."""
     claims = list[Claim]()
     for name, hypothesis in task.construction.hypotheses.items():
         with errors(f"hypothesis {name}"):

@@ -29,8 +29,8 @@ class Hypothesis:
     """A statement about the data that the proof assumes.
 
     sentence: with LaTeX between dollar signs. relations: a function of the data that yields
-    relations. where: names for the values after a relation, such as ("example",), for the witness.
-    source: where the proof states it. Source: docs/constructions.md.
+    relations. where: names of the values that follow a relation, such as ("example",), for the
+    witness. source: where the proof states it. Source: docs/constructions.md.
 
     >>> even = Hypothesis("The number of tokens is even.", lambda data: [(data.n % 2, "==", 0)])
     >>> even.claim("even", Dataset.of([[1, 0]], [[1, 2]], [3])).witness
@@ -132,7 +132,7 @@ def _judged(
 
 
 def _yielded(relations: Callable[..., Iterable[Any]], *arguments: Any) -> Iterator[Any]:
-    """The relations. The function is called when the first is needed; it may return a list."""
+    """The relations. The function, which may return a list, is called when the first is needed."""
     yield from relations(*arguments)
 
 

@@ -1,7 +1,7 @@
 """The argument of a step of a proof: the data, the network, and the states between its blocks.
 
 A step is evaluated over the rationals first. If a softmax is irrational, the states are computed in
-balls, with more and more bits as long as a comparison stays open.
+balls, with increasing precision while a comparison is undecided.
 """
 
 from __future__ import annotations

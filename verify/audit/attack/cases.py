@@ -13,7 +13,7 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
-_DRAWS = 200  # attempts at a context of rank n, before unit rows are used
+_DRAWS = 200  # attempts to draw a context of rank n before unit rows are used
 
 
 @dataclass(frozen=True)

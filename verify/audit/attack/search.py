@@ -1,10 +1,10 @@
 """An attack on a construction: a search for a failure on small degenerate data of every kind.
 
 Case number k depends only on (seed, k), so it can be drawn again without the other cases. The
-construction owes a result if all its hypotheses about the data hold, or if its theorem says so.
-This is decided without the builder's code. Then `prove` builds the network, decides every step and
-judges the outputs (for a layer, the rank). A refusal, a false step or a false claim is a failure. A
-failure is shrunk to a data set from which nothing can be removed.
+construction owes a result if all its hypotheses about the data hold, or if its theorem promises
+one. This is decided without the builder's code. Then `prove` builds the network, decides every step
+and judges the outputs (for a layer, the rank). A refusal, a false step or a false claim is a
+failure. A failure is shrunk to a data set from which nothing can be removed.
 
 A search without a failure proves nothing beyond the counted cases.
 """
@@ -63,8 +63,7 @@ class AttackAnswer(Answer):
     """The answer to an attack, which tried the cases 0 to `stop` - 1.
 
     built:   for each kind, the number of cases in which a result was owed and was correct.
-    outside: the numbers of other cases, by outcome: nothing was owed ("refused"), or the result is
-             undecided.
+    outside: the numbers of other cases: no result was owed ("refused"), or it was undecided.
     failure: the first case in which a result was owed and was wrong.
     """
 
@@ -173,7 +172,7 @@ def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
         return "refused", False
     try:
         proof = judged(proved(Run.of(data, _question(construction, case), construction)))
-    except InputError as error:  # third-party code fails
+    except InputError as error:  # third-party code failed
         return str(error), True
     if fault := _fault(proof):
         return fault, True

@@ -1,2 +1,2 @@
-"""The theorems in Coq and the verified checker, for use from Python. Their sources are in
+"""The Coq theorems and the verified checker, for use from Python. Their sources are in
 verify/kernel."""

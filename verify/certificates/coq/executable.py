@@ -1,4 +1,4 @@
-"""The executable extracted from the verified checker: where it is, how it is built and used."""
+"""The executable extracted from the verified checker: its location, its build and its use."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def executable() -> Path:
 
 
 def build(progress: StageProgress = silent) -> Path:
-    """Compile theorems and checker (which takes minutes and 1.1 GB) and return the executable.
+    """Compile the theorems and the checker (in minutes, with 1.1 GB) and return the executable.
     progress: counts files.
 
     Raises InputError if a tool is missing or make fails.

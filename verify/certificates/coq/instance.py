@@ -1,8 +1,8 @@
 """A certificate as a theorem in Coq, written out with its data and checked by Coq's kernel.
 
 The statement of the theorem is the one in verify/kernel/checker/Spec.v for the numbers in the file,
-including their shapes. Its proof is one evaluation of the verified checker inside the kernel. Only
-this module, which writes the numbers, stands between file and statement: compare the two.
+including their shapes. Its proof is one evaluation of the verified checker inside the kernel. This
+module, which writes the numbers, is not verified: compare the statement with the file.
 """
 
 from __future__ import annotations

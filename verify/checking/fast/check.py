@@ -49,5 +49,5 @@ def judge(cert: dict[str, Any], limits: Limits) -> str:
     can = claim in FAST_CLAIMS
     need(can, f"only {known} can be checked this way: leave out --fast", "over limit")
     parts = CLAIMS[claim].parts(cert, limits)
-    with np.errstate(all="ignore"):  # numbers that are not finite are not accepted
+    with np.errstate(all="ignore"):  # numbers that are not finite are rejected
         return FAST_CLAIMS[claim](cert, parts, limits)

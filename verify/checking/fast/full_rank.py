@@ -126,8 +126,8 @@ def attends_to_one(
 
 
 def array(nested: Any) -> NDArray[Any]:
-    """Integers as int64 if all are below 2^62 in absolute value, otherwise as Python integers. A
-    mapped array is returned unchanged (see `wide`)."""
+    """The integers as int64 if all are below 2^62 in absolute value, otherwise as Python integers.
+    A mapped array is returned unchanged (see `wide`)."""
     if isinstance(nested, np.memmap):
         return nested
     exact = np.array(nested, dtype=object)
@@ -219,9 +219,9 @@ def first_dependent_row(
 ) -> int | None:
     """The first row of Z that depends on earlier rows mod p, or None if the rows are independent.
 
-    If Z is wide, its columns are first folded: they are added up in len(Z) + BLOCK classes with
-    fixed coefficients S. If the rows of Z S are independent, so are the rows of Z. Otherwise, since
-    this proves nothing, Z itself is eliminated.
+    If Z is wide, its columns are first added up in len(Z) + BLOCK classes, with fixed coefficients
+    S. If the rows of Z S are independent, so are the rows of Z. Otherwise, since this proves
+    nothing, Z itself is eliminated.
     """
     T, width = len(Z), len(Z) + BLOCK
     if Z.shape[1] > width:

@@ -1,9 +1,9 @@
 """The fast check of "interpolation-near" and "network-near": Arb and BLAS with proved bounds.
 
 verify/checker reads the file; a layer is a network of one block. `newton/network_enclosure.py`
-encloses the network, with the derivatives that also found the weights, and `contraction.py` applies
-the theorem. The matrix of the file is rounded to float64, which is harmless, since the theorem
-holds for every matrix.
+encloses the network, with the code for derivatives that also found the weights, and
+`contraction.py` applies the theorem. The matrix of the file is rounded to float64, which is allowed
+because the theorem holds for every matrix.
 """
 
 from __future__ import annotations

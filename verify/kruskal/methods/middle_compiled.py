@@ -210,10 +210,11 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
 
 @_compiled
 def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-def]
-    """The sums of one, two and three scaled vectors in the slice, in this order, and their number.
+    """Write the sums of one, two and three scaled vectors in the slice; return their number.
 
     Each sum is one word: the last part of the key (12 bits), its first part (10 bits), and three
-    indices (12 bits each; MOST if absent). Sums of three are in the order of their largest index.
+    indices (12 bits each; MOST if absent). Shorter sums come first. Sums of three are in the order
+    of their largest index.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0

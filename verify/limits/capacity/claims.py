@@ -86,7 +86,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
 
 
 def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
-    """How many labels the best weights with outputs 0 serve, if they do not serve all."""
+    """The rank at the best weights with outputs 0, if it is less than the number of labels."""
     if at_zero is None or at_zero.rank.full:
         return
     rank = at_zero.rank
@@ -131,7 +131,7 @@ def _some(law: Jacobian, notion: Notion) -> Claim:
 
 
 def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Claim:
-    """The claim that H heads serve all labels of the examples; refuted if a bound excludes it."""
+    """The claim that H heads memorize all labels; refuted if a bound excludes it."""
     level, end, witness = Level.UNDECIDED, None, dict[str, Any](reason=reason)
     if notion.most < law.rank.rows:
         level, end = Level.REFUTED, notion.above

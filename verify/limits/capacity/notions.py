@@ -1,4 +1,4 @@
-"""The three notions of memorizing: what H heads serve, and how many heads all labels need."""
+"""The three notions of memorizing: what H heads memorize, and how many heads all labels need."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The width of the heads does not affect the largest rank (docs/width-one.md, Theorem 3). The width of
 the values matters if d_v < m: then ⌈m/d_v⌉ copies of a head, each with its own values, replace one
-head with wide values, so H heads serve at least as many labels as ⌊H/⌈m/d_v⌉⌋ wide heads.
+head with wide values, so H heads memorize at least as many labels as ⌊H/⌈m/d_v⌉⌋ wide heads.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Universal:
     """Bounds on the number of examples that H heads memorize with one choice of keys and queries.
 
     below, above: the claims that prove the bounds. needed: with fewer heads than this, not all T
-    examples are memorized; None if no number suffices. full: weights that serve all; None if none
-    are known. enough: the number of heads of these weights, with copies. columns: the bound that is
-    attained for almost all queries. claims: the evidence.
+    examples are memorized; None if no number suffices. full: weights that memorize all; None if
+    none are known. enough: the number of heads of these weights, with copies. columns: the bound
+    that is attained for almost all queries. claims: the evidence.
     """
 
     least: int

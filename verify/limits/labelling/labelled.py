@@ -1,13 +1,13 @@
 """One certificate for all labels of given examples: weights with outputs 0 and J onto.
 
 Random weights are drawn for sets of heads (`zeros.py`), first with as many heads as Theorem 14
-requires. On almost all data a set serves as many labels as Theorem 14 says. If the best sizes serve
-fewer labels, sets of two are drawn. On any data, random pairs serve at least as many labels as the
-pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling are
-in verify/limits/capacity.
+requires. On almost all data a set memorizes as many labels as Theorem 14 says. If the best sizes
+memorize fewer, sets of two are drawn. On any data, random pairs memorize at least as many labels as
+the pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling
+are in verify/limits/capacity.
 
-That the outputs are 0, and the rank, is checked on the finished layer by separate code. Only the
-sets of heads are taken from the builder's record, and they are checked, too.
+Separate code checks on the finished layer that the outputs are 0, and the rank. Only the sets of
+heads are taken from the builder's record, and they are checked, too.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Search:
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
-                return None  # no weights of such sets serve more labels
+                return None  # no weights of such sets memorize more
         return None
 
     def _rank(self, zero: Zero) -> JacobianRank:

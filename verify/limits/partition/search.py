@@ -1,10 +1,10 @@
 """A search that places as many examples as possible in groups that meet the partition condition.
 
 Each example is put into the first group that admits it. Several orders are tried; examples that
-were left out before come first. Decisions modulo a prime err only on one side: "independent" and
-"outside the span" are exact, while their negations may be wrong by chance (about 1 in 10^6 each),
-and then an example is left out. verify/limits/partition/claims.py proves the grouping again
-exactly.
+were left out before come first. Decisions modulo a prime can be wrong only in one direction:
+"independent" and "outside the span" are exact, while their negations may be wrong by chance (about
+1 in 10^6 each), and then an example is left out. verify/limits/partition/claims.py proves the
+grouping again exactly.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ def limits(data: Dataset, heads: int | None, value_width: int) -> list[Claim]:
 
 
 def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
-    """The claim that these heads, of any width, do not serve all labels with values narrower than
-    the labels; [] if no bound excludes that they do. Exact.
+    """The claim that these heads, of any width, do not memorize all labels if values are narrower
+    than the labels; [] if no bound proves it. Exact.
 
     The bounds on the rank of the Jacobian are used (capacity/jacobian.py): if it is below T·m, the
     outputs have measure zero, so almost no labelling is memorized, even by weights that depend on
@@ -175,7 +175,7 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     """The claim that given labels satisfy rank Y ≤ H·d_v, as all outputs do; otherwise no weights
-    output them. The witness of a refutation is a nonzero minor of Y of more than H·d_v rows. Exact.
+    output them. The witness against it is a nonzero minor of Y with more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value

@@ -10,8 +10,8 @@ the computed x*f + 1/2, or the computed x*f rounded to an integer. Then the comp
 exact, congruent to x, and balanced.
 *Proof.* f = (1 + d1)/p, and at most two roundings follow, so the computed quotient is
 w = ((x/p)(1 + d1)(1 + d2) + 1/2)(1 + d3) with |d| <= u, or the same without the 1/2 and d3.
-Since |x| <= 1/u, |w - x/p - 1/2| <= (3 + 3u + u^2)/p + u/2 <= 3.1/p + u/2. Rounding down (or
-to nearest) adds at most 1/2 around x/p, hence |x - qp| <= p/2 + 3.1 + pu/2 <= B. So |qp| <=
+Since |x| <= 1/u, |w - x/p - 1/2| <= (3 + 3u + u^2)/p + u/2 <= 3.1/p + u/2. After rounding down (or
+to nearest), q is off by at most 1/2 more, hence |x - qp| <= p/2 + 3.1 + pu/2 <= B. So |qp| <=
 |x| + B <= 2^t: the integers qp and x - qp are represented exactly, whether or not the processor
 fuses the multiplication with the subtraction.
 
@@ -140,7 +140,7 @@ def random_projection(table: Any, width: int, p: int, rng: np.random.Generator) 
 
     If the images of rows are independent, so are the rows. If width >= k, the images of k
     independent rows are independent unless a nonzero polynomial of degree k in the entries of R
-    vanishes, which happens about once in p^(width - k + 1).
+    vanishes, which happens about once in p^(width - k + 1) draws.
 
     >>> import numpy as np
     >>> random_projection(np.eye(3), 2, 11, np.random.default_rng(0)).shape

@@ -145,10 +145,10 @@ def jacobian_rank(
 ) -> JacobianRank:
     """The largest rank of J modulo one of the primes. The search stops at `enough` (default T·m).
 
-    Exact; a lower bound on the rank over ℝ. columns: as for `JacobianRows`; fewer columns cannot
-    raise the rank. They are put in a random order, so that every block of columns contains columns
-    of all heads and a block of rows finds its pivots at once. Raises features.NotIntegral if a
-    logit is not an integer.
+    The result is exact, and a lower bound on the rank over ℝ. columns: as for `JacobianRows`; fewer
+    columns cannot raise the rank. They are put in a random order, so that every block of columns
+    contains columns of all heads and a block of rows finds its pivots at once. Raises
+    features.NotIntegral if a logit is not an integer.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=6, n=2, d=3, seed=1)

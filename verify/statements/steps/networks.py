@@ -1,7 +1,7 @@
 """The hypothesis of the constructions that memorize by a network, and the steps of their proofs.
 
 The hypothesis is that inputs which a network cannot tell apart have the same label. The steps are
-checked on the queries between the finished blocks. The derivations stand above the builders in
+checked on the queries between the finished blocks. The derivations are given with the builders in
 constructions/network.
 """
 
@@ -45,7 +45,7 @@ def _one_label(sees: Callable[[Dataset, int], Hashable], what: str) -> Hypothesi
 
 def _query_and_tokens(data: Dataset, t: int) -> Hashable:
     """The query and its tokens in order, or only the query if the contexts differ in length, since
-    a network that reads the tokens in one row needs contexts of equal length."""
+    a network that reads all tokens as one row needs contexts of equal length."""
     tokens = [] if data.shared or data.ragged else data.rows(t).strings()
     return repr((data.queries[t].strings(), tokens))
 

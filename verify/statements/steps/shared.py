@@ -194,7 +194,7 @@ LOGITS = placing(
 
 
 def least_lead(head: SteeringHead, least: int | None) -> Relations:
-    """The least lead of a target at this c is the recorded lead; None if there is no other row."""
+    """The least lead at this c is the recorded lead, or None if there is no other row."""
     yield {"c": head.c}
     yield (least is None) == (head.gap_bits is None), "==", True
     if least is not None and head.gap_bits is not None:

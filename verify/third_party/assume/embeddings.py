@@ -3,9 +3,9 @@
     manifest.json    the contents of the folder and its provenance
     shard-00000.npz  queries (B, d), contexts (C, n, d), kept (C,): one block of the inputs
 
-Inputs are numbered from 0 through all shards. A folder has the queries of all inputs and the
-contexts of some inputs, whose numbers are in `kept`. Floats are exactly the stored numbers. Other
-programs may write such a folder, so everything in it is checked.
+Inputs are numbered from 0 across all shards. A folder contains the queries of all inputs and the
+contexts of some inputs, whose numbers are in `kept`. Floats are taken as exactly the stored
+numbers. Other programs may write such a folder, so everything in it is checked.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class LayerAnswer(Answer):
 
     @property
     def reading(self) -> Claim | None:
-        """The claim on how the layer was read; None for this project's format, which states what is
-        computed."""
+        """The claim about how the layer was read; None for this project's format, which states what
+        is computed."""
         return next((claim for claim in self.trace if claim.id == ids.LAYER_READ), None)
 
 

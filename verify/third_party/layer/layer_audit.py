@@ -1,7 +1,7 @@
 """The examination of a third-party layer: its rank, its saturation, and the worth of each head.
 
     rank        whether Z has rank T: then the keys and queries memorize *every* labelling
-                (universally), and an error is due to the readout alone
+                (universally), and any error is due to the readout alone
     saturation  the attention of each head and example outside its largest weight, enclosed
     worth       the enclosed error of the layer without the contribution of a head to the outputs,
                 Z_h V_h O_h with its value bias if there is one; nothing else changes

@@ -15,7 +15,7 @@ from attncert.constructions.data.sequences import Sequences
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 
-_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 is "seen"
+_TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 marks a seen row
 _NAMED = 6  # the most arrays of a file that an error message names
 
 

@@ -101,8 +101,8 @@ def _reproduced(stored: StoredLayer, attention: Attention, recorded: Recorded) -
 
 
 def _held(gaps: arb_mat, lost: float, recorded: Recorded) -> Claim:
-    """The claim on recorded outputs. gaps: outputs as read minus recorded outputs. lost: the error
-    by rounding before the outputs."""
+    """The claim about recorded outputs. gaps: outputs as read minus recorded outputs. lost: the
+    rounding error of all steps before the outputs."""
     with ctx.workprec(_BITS):
         largest = max((abs(x) for x in gaps.entries()), key=lambda x: x.mid())
         difference = decimal(largest.upper(), up=True)

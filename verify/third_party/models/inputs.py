@@ -26,7 +26,7 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".ppm")
 @dataclass(frozen=True)
 class Inputs:
     """Inputs of a model. count: the number of inputs. batch(start, stop): arrays by the names of
-    the model's parameters. provenance: the statement of the manifest about the inputs, with their
+    the model's parameters. provenance: what the manifest states about the inputs, with their
     hash."""
 
     count: int

@@ -156,7 +156,7 @@ def _stored(name: str, config: Any) -> tuple[Any, tuple[str, ...]]:
         if any(os.path.isabs(file) or ".." in Path(file).parts for file in files):
             raise InputError(index.name, "one of files in its folder", "one of files outside it")
         warnings.simplefilter("ignore")
-        warnings.filterwarnings("error", "Casting complex")  # drops imaginary parts
+        warnings.filterwarnings("error", "Casting complex")  # it would drop imaginary parts
         model, loading = transformers.AutoModel.from_pretrained(
             name, config=config, use_safetensors=True, dtype=torch.float32,
             trust_remote_code=False, output_loading_info=True,
