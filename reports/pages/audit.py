@@ -1,20 +1,18 @@
-"""The report of `attncert audit` on the user's data and the bundled cases."""
+"""The report of `attncert audit`: the user's data, and the purpose of each hypothesis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from attncert.reports.report import PageParts, Table
 from attncert.reports.words.text import plain, sentence
 from attncert.verify.audit.audit import AuditAnswer
-from attncert.verify.audit.edge_cases import CaseVerdict
 from attncert.verify.audit.user_data import Examination
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import About, Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.statements.construction import Construction
 from attncert.verify.statements.registry import method
 
 _WORDS = {Level.NOT_APPLICABLE: "does not apply"}
@@ -36,7 +34,6 @@ def page_parts(answer: AuditAnswer) -> PageParts:
             (x.construction.name, x.hypothesis, x.used, x.words, x.level.value)
             for x in answer.sharpened
         ],
-        "cases": cases_table(answer.cases, answer.methods),
     }
     more: tuple[str, ...] = () if examined is None else (_sentence(examined),)
     more += tuple(
@@ -47,17 +44,12 @@ def page_parts(answer: AuditAnswer) -> PageParts:
 
 
 def exhibits(answer: AuditAnswer) -> dict[str, Any]:
-    """The outcome of each construction on each case, and on the data."""
-    examined = answer.examined
-    cases: dict[str, dict[str, str]] = {}
-    for x in answer.cases:
-        cases.setdefault(x.case, {})[x.construction] = x.words
-    content: dict[str, Any] = {"edge cases": cases}
-    if examined is None:
-        return content
+    """The outcome of each construction on the data."""
+    if (examined := answer.examined) is None:
+        return {}
     verdicts = {name: proof.standing.value for name, proof in examined.proofs.items()}
     looked_at = {"examples": examined.data.T, "of": examined.whole.T, "verdicts": verdicts}
-    return content | {"data": looked_at}
+    return {"data": looked_at}
 
 
 def _sentence(examined: Examination) -> str:
@@ -111,12 +103,3 @@ def _used(name: str, trace: ProofTrace) -> list[tuple[str, ...]]:
         for hypothesis, use in (premises | dict(claim.uses)).items():
             found.setdefault((hypothesis, step), {})[use] = None
     return [(name, *key, "; ".join(filter(None, uses))) for key, uses in found.items()]
-
-
-def cases_table(cases: Sequence[CaseVerdict], methods: Sequence[Construction]) -> Table:
-    words = {(x.case, x.construction): x.words for x in cases}
-    rows = tuple(
-        (case, *(words[case, method.name] for method in methods))
-        for case in dict.fromkeys(x.case for x in cases)
-    )
-    return Table("Edge cases", ("case", *(x.heading for x in methods)), rows)

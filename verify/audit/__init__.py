@@ -1,1 +1,1 @@
-"""The audit: edge cases, and an examination of a user's data, step by step."""
+"""The audit: the purpose of each hypothesis, and an examination of a user's data."""

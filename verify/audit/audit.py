@@ -1,7 +1,8 @@
-"""`attncert audit` as a function: constructions on bundled cases, and on a user's data.
+"""`attncert audit` as a function: which step needs which hypothesis, and a user's data.
 
-The conclusion holds if every construction keeps its promises and memorizes the data. It is refuted
-by a broken promise, or by data that no weights memorize; otherwise it is undecided.
+Without data the conclusion says which hypotheses have a purpose: data were found on which only that
+hypothesis is false and a statement of the proof fails. With data the conclusion is that a
+construction memorizes them; it is refuted if no weights do.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from dataclasses import dataclass
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.audit import edge_cases, user_data
+from attncert.verify.audit import user_data
 from attncert.verify.audit.sharpen import Sharpened, sharpen
 from attncert.verify.checking.answers import answers
 from attncert.verify.claims import ids
 from attncert.verify.claims.answer import Answer, Subject
-from attncert.verify.claims.evidence import Claim
+from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.trace import ProofTrace
-from attncert.verify.claims.words import counted
 from attncert.verify.questions.audit import Audit
 from attncert.verify.statements import registry
 from attncert.verify.statements.construction import Construction
@@ -27,14 +27,13 @@ from attncert.verify.statements.construction import Construction
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):
-    """The answer to an audit. methods: the audited constructions. cases: their outcomes on the edge
-    cases. sharpened: the purpose of each hypothesis of a named construction. examined: the
+    """The answer to an audit. methods: the audited constructions. sharpened: the purpose of each of
+    their hypotheses; with data, only if the question names the construction. examined: the
     examination of the user's data, if any."""
 
     question: Audit
     data: Dataset | Subject
     methods: tuple[Construction, ...]
-    cases: tuple[edge_cases.CaseVerdict, ...]
     sharpened: tuple[Sharpened, ...] = ()
     examined: user_data.Examination | None = None
 
@@ -49,46 +48,37 @@ def audit(
     question: Audit | None = None,
     progress: StageProgress = silent,
 ) -> AuditAnswer:
-    """Run constructions on edge cases. Report which hypotheses hold for the data and which step
-    uses each hypothesis.
+    """Say what each hypothesis of a construction is for, and which hypotheses hold for the data.
 
-    data: None means only the bundled cases. Arithmetic: exact. Source: docs/audit-of-theorem-1.md;
-    every other construction names its own. Raises InputError.
+    data: None means only the purposes of the hypotheses. Arithmetic: exact. Source:
+    docs/audit-of-theorem-1.md; every other construction names its own. Raises InputError.
 
     >>> from attncert import Audit, audit
-    >>> answer = audit(question=Audit(quick=True))
-    >>> answer.standing.value, answer.trace["audit.edge-cases"].level.value
+    >>> answer = audit(question=Audit(construction="width-one", quick=True))
+    >>> answer.standing.value, answer.trace["audit.width-one.A1"].level.value
     ('proved', 'proved')
     """
     question = question or Audit()
     if data is None and question.examples is not None:
         raise InputError("examples", "given with a data set", "without one")
     methods, quick, seed = methods_of(question), question.quick, question.seed
-    examined, about = None, list[Claim]()
+    examined, trace, found = None, list[Claim](), list[Sharpened]()
     if data is not None:
         data = question.of(data).expanded()
         examined = user_data.examine(data, methods, quick, seed, progress)
-        about = user_data.claims(examined)
-    cases = edge_cases.run(methods, quick, seed, progress)
-    judged = edge_cases.claim(cases)
-    # Sharpening all constructions would take minutes.
-    named = methods if question.construction else ()
-    found = [x for method in named for x in sharpen(method, quick, seed, progress)]
+        trace = user_data.claims(examined)
+    if data is None or question.construction:
+        found = [x for method in methods for x in sharpen(method, quick, seed, progress)]
+        trace[-1:-1] = [x.claim() for x in found]
+    if data is None:
+        trace.append(_purposes(found))
     return AuditAnswer(
         question=question,
-        data=data or Subject("bundled cases"),
-        trace=ProofTrace(
-            [
-                *about,
-                *(x.claim() for x in found),
-                judged,
-                _conclusion(about[-1:], judged, cases),
-            ]
-        ),
-        conclusion=ids.AUDIT,
+        data=data or Subject("the hypotheses"),
+        trace=ProofTrace(trace),
+        conclusion=trace[-1].id,
         uncertified="an audit has no file",
         methods=methods,
-        cases=cases,
         sharpened=tuple(found),
         examined=examined,
     )
@@ -101,13 +91,17 @@ def methods_of(question: Audit) -> tuple[Construction, ...]:
     return tuple(method for method in registry.methods() if method.assumes_a1_a2)
 
 
-def _conclusion(
-    about: Sequence[Claim], judged: Claim, cases: Sequence[edge_cases.CaseVerdict]
-) -> Claim:
-    count = len({x.case for x in cases})
-    comes = "comes out as it" if count == 1 else "come out as they"
-    statement = f"The {counted(count, 'bundled edge case')} {comes} must."
-    if about:
-        data = about[0].statement.removesuffix(".")
-        statement = f"{data}, and the {statement[4:]}"
-    return Claim.together(ids.AUDIT, statement, [*about, judged])
+def _purposes(found: Sequence[Sharpened]) -> Claim:
+    """The claim that statements break without the hypotheses for which such data were found."""
+    broken = [x for x in found if x.broken is not None]
+    names = ", ".join(f"{x.hypothesis} of {x.construction.name}" for x in broken)
+    shown = "data were found on which only it is false, and a statement of the proof breaks"
+    if not broken:
+        reason = {"reason": "no such data were found for any hypothesis"}
+        return Claim(ids.AUDIT, f"For a hypothesis {shown}.", Level.UNDECIDED, witness=reason)
+    return Claim(
+        ids.AUDIT,
+        f"For each of these hypotheses {shown}: {names}.",
+        min(x.level for x in broken),
+        rests_on=tuple(x.claim().id for x in broken),
+    )

@@ -181,7 +181,6 @@ COMPARISON: Final = ClaimId("comparison")
 ATTACK: Final = ClaimId("attack")
 AUDIT: Final = ClaimId("audit")
 AUDIT_DATA: Final = ClaimId("audit.data")
-EDGE_CASES: Final = ClaimId("audit.edge-cases")
 
 # Third-party layers, fits, all labellings, and counts.
 LAYER_READ: Final = ClaimId("layer.read")

@@ -11,7 +11,7 @@ from attncert.verify.questions.values import SEED, SWITCH, text, whole
 
 @dataclass(frozen=True, repr=False)
 class Audit(Question):
-    """Say how a construction deals with edge cases, and which step uses which hypothesis on DATA.
+    """Say what breaks without each hypothesis of a construction, and which of them hold for DATA.
 
     Arithmetic and source: see `attncert.audit`. Raises InputError for options out of range.
 

@@ -41,8 +41,6 @@ def test_outputs_that_are_wrong_are_not_laid_to_all_weights(named: ModuleType) -
     """For a network that outputs 0 an audit once said "Proved": "no weights serve all labels"."""
     answer = audit(DATA, Audit(construction="own_constructions:zero", quick=True))
     assert answer.standing is Level.REFUTED
-    assert {case.level for case in answer.cases} == {Level.REFUTED}
-    assert {case.words for case in answer.cases} == {"refuted, although every hypothesis holds"}
     assert "no one choice" not in sentences_of(answer)
     assert "own: refuted" in sentences_of(answer)
 

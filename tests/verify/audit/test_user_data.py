@@ -16,8 +16,7 @@ from attncert.constructions.data.generators import family, signed_pairs
 from attncert.constructions.data.sequences import of_sequences
 from attncert.constructions.progress import silent
 from attncert.reports.pages.audit import data_tables
-from attncert.verify.audit import edge_cases, user_data
-from attncert.verify.audit.edge_cases import CaseVerdict
+from attncert.verify.audit import user_data
 from attncert.verify.audit.user_data import Examination, claims, examine
 from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.statements import registry
@@ -66,14 +65,6 @@ def test_only_what_is_excluded_is_called_impossible() -> None:
     assert verdict.excludes(About.THESE_LABELS) and "the given labels" in verdict.statement
 
 
-@pytest.fixture
-def only_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the bundled cases, which take a while and have their own tests."""
-    fine = (CaseVerdict("n=d", "paper", "proved", Level.PROVED),)
-    fine += (CaseVerdict("n=d", "width-one", "proved", Level.PROVED),)
-    monkeypatch.setattr(edge_cases, "run", lambda *_: fine)
-
-
 def write(path: Path, data: Dataset) -> str:
     path.write_text(json.dumps(data.canonical()))
     return str(path)
@@ -88,7 +79,6 @@ def test_where_a_hypothesis_is_used_is_read_off_the_steps() -> None:
     assert not any(name == "width-one" for name, *_ in rows)
 
 
-@pytest.mark.usefixtures("only_data")
 @pytest.mark.parametrize(
     ("data", "status", "line"),
     [
@@ -125,7 +115,6 @@ def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stdout + run.stderr
         assert run.stdout.startswith("Proved. By the paper's construction or heads of width ")
-        assert "and the 25 bundled edge cases come out as they must." in run.stdout
     names = [p.relative_to(folders[0]) for p in folders[0].rglob("*") if p.is_file()]
     assert {"report.md", "answer.json"} <= {name.name for name in names}
     for name in set(names) - {Path("timings.json")}:

@@ -1,7 +1,7 @@
 """Planted defects: each is caught by the check of its own step, and every check is needed.
 
 The families are in the files of this folder. Checks without steps are shown to fire in their own
-tests: hypotheses by the edge cases, readout, float weights and the three routes in
+tests: hypotheses by the edge cases of `audit/`, readout, float weights and the three routes in
 `interpolation/`, each rejection of a checker in `checker/`. It is also shown here that the test can
 fail.
 """
