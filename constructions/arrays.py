@@ -13,6 +13,6 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 DigitArray: TypeAlias = NDArray[np.uint32]  # digits and residues below 2^32
 WordArray: TypeAlias = NDArray[np.uint64]  # words that hold a sum and its index
 ObjectArray: TypeAlias = NDArray[np.object_]  # Python integers or rationals
-IntegerArray: TypeAlias = NDArray[Any]  # an integer dtype if they fit, else Python integers
+IntegerArray: TypeAlias = NDArray[Any]  # an integer dtype if the numbers fit, else Python integers
 ResidueArray: TypeAlias = NDArray[Any]  # float32 or float64, depending on the size of the prime
 AnyArray: TypeAlias = NDArray[Any]

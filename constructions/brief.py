@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 MOST = 200  # the longest line, in characters
-_EACH = 60  # the longest value in it
+_EACH = 60  # the longest value in a line
 _COUNT = 10**15  # integers below this are written out
 
 
@@ -14,7 +14,7 @@ def in_brief(record: object, *positional: Any, **named: Any) -> str:
     """The repr of a record: its type and its main fields, in at most 200 characters.
 
     positional, named: the arguments of the repr; None is left out. A value of more than 60
-    characters is cut, and a long integer is replaced by its number of bits.
+    characters is shortened, and a long integer is replaced by its number of bits.
 
     >>> in_brief(Exception(), "x" * 90, examples=25, of=None, level=True, c=2**99, of_c=[2**99, 1])
     "Exception('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', examples=25, \

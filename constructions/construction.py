@@ -64,7 +64,7 @@ class BuiltLayer:
     """The layer's key and query weights, and all choices of the builder; heads that place no group
     are idle.
 
-    r: groups of r and then r - 1 examples give the capacity H(r-1) + 1; 0 if groups may have any
+    r: groups have r and then r - 1 examples, so the capacity is H(r-1) + 1; 0 if they may have any
     size. partition: a grouping that meets the partition condition, if the heads place other groups.
     Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 

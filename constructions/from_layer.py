@@ -1,8 +1,8 @@
 """A construction from given keys and queries: it finds which examples each head adds.
 
-Each construction ends with a layer. The group of a head is the examples that become independent
-only with its features; the feature columns that show this are its pivots. The readout needs only
-these (ours).
+Each construction ends with a layer. The group of a head consists of the examples that become
+independent only with its features; the feature columns that show this are its pivots. The readout
+needs only these (ours).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from attncert.constructions.search.placement import Placement, independent_rows
 def from_layer(layer: Layer, data: Dataset, name: str, heads: int | None = None) -> BuiltLayer:
     """The construction with these keys and queries, all of one width, over ℚ in units of ln 2.
     Heads that place no example come last. Arithmetic: exact; the rank is decided mod p. Raises
-    InputError if shapes do not fit, HypothesisFails if the layer has more than H heads, and
-    HypothesisFails, undecided, if a logit is not whole or the rank is below T. Source:
+    InputError if shapes do not agree, HypothesisFails if the layer has more than H heads, and
+    HypothesisFails, undecided, if a logit is not an integer or the rank is below T. Source:
     docs/constructions.md.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, 4])

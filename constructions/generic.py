@@ -3,14 +3,14 @@
 A maximal minor of Z is a real-analytic function of the weights. If it is nonzero for some weights,
 it is nonzero for almost all: then almost every choice of weights memorizes the data universally, at
 any width d_h ≥ 1. Under A1 and A2 some minor is nonzero (constructions/width_one/theorem.py); on
-other data one may be nonzero as well. No bound on the weights is known, so the smallest are tried
-first, and the rank decides whether they are enough. If H heads of any width can memorize
-universally, so can almost all weights of width one, and almost every ray of integers leaves the
-zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3). Each head's share can be
-placed, too: the ranks R_h of h heads grow by less and less (docs/tightness.md, 7.1), so the number
-of unplaced examples divided by the number of remaining heads is at most the rank that almost all
-weights of the next head add. So the search would end with probability one if the bound grew forever
-(Corollary 3); but it stops at 2048, and then nothing is decided. Each head has
+other data one may be nonzero as well. No bound on the weights is known, so the smallest weights are
+tried first, and the rank decides whether they are large enough. If H heads of any width can
+memorize universally, so can almost all weights of width one, and almost every ray of integers
+leaves the zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3). Each head's
+share can be placed, too: the ranks R_h of h heads grow by less and less (docs/tightness.md, 7.1),
+so the number of unplaced examples divided by the number of remaining heads is at most the rank that
+almost all weights of the next head add. So the search would end with probability one if the bound
+grew forever (Corollary 3); but it stops at 2048, and then nothing is decided. Each head has
 
     M_h = K Qᵀ,   K, Q (d×d_h) integral: 1, 2, 4, ... entries ±1 in a column, the others 0;
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
@@ -74,14 +74,14 @@ def build(
 ) -> BuiltLayer:
     """Random key and query weights with which the features of all examples are independent.
 
-    heads: H, default the fewest that suffice under A1 and A2 by Corollary 1, H(n-1) + 1 ≥ T, and
-    H·d ≥ T (n = 1: one head). For contexts of different lengths no number of heads is known to
-    suffice, and n is the smallest token count above 1; for token sequences, H is the least that
+    heads: H; by default the fewest that suffice under A1 and A2 (Corollary 1), with H(n-1) + 1 ≥ T
+    and H·d ≥ T, or one head if n = 1. For contexts of different lengths no number of heads is known
+    to suffice, and n is the smallest token count above 1; for token sequences, H is the least that
     known bounds allow (docs/next-token.md, section 2). With distinct contexts fewer heads, down to
     T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Arithmetic: exact; the rank is
-    decided mod p here, and verify/ proves it again. Raises InputError, and HypothesisFails: decided
-    if T exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a shared context), else
-    undecided.
+    decided mod p here, and verify/ proves it again. Raises InputError and HypothesisFails, which is
+    undecided unless T exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a shared
+    context).
     """
     if heads is None:
         heads = promised_heads(data)
@@ -106,7 +106,7 @@ def promised_heads(data: Dataset) -> int:
 
 
 def fewest_heads(data: Dataset, sequences: Sequences) -> int:
-    """The fewest H with Ha + b ≥ T; and without positions, for each last symbol, with H(s-1) + 1 at
+    """The fewest H with Ha + b ≥ T and, without positions, for each last symbol, H(s-1) + 1 at
     least the number of examples that end in it, whose counts of symbols span s dimensions.
 
     >>> from attncert import of_sequences
@@ -128,7 +128,7 @@ def fewest_heads(data: Dataset, sequences: Sequences) -> int:
 
 
 def _require_capacity(data: Dataset, heads: int) -> None:
-    """rank Z is at most H·d, and at most H(n-1) + 1 with a shared context."""
+    """Check that T is at most H·d, and at most H(n-1) + 1 with a shared context, like rank Z."""
     capacity = heads * data.d
     if data.shared:  # every feature vector is an affine combination of the same n rows
         capacity = min(capacity, heads * (data.n - 1) + 1)
@@ -212,7 +212,7 @@ class _Search:
                 yield _Draw(key, query, bound, number, logits, self.blocks.of(logits))
 
     def _weights(self, terms: int, bound: int) -> IntArray:
-        """(d, d_h): entries ±1 at `terms` places of every column, or entries in -bound..bound."""
+        """A (d, d_h) matrix: ±1 at `terms` places of every column, or entries in -bound..bound."""
         shape = self.data.d, self.width
         if terms == self.data.d:
             return self.rng.integers(-bound, bound, shape, endpoint=True)
@@ -222,7 +222,7 @@ class _Search:
         return out
 
     def _logits(self, rows: IntegerArray, query: IntArray) -> IntegerArray:
-        """Σ_j (E⁽ᵗ⁾K)_j (e_t·Q_j): (T, n)."""
+        """The logits Σ_j (E⁽ᵗ⁾K)_j (e_t·Q_j), (T, n)."""
         images = integers.product(self.data.queries.numerators, query)
         total = np.zeros((self.data.T, self.data.n), dtype=np.int64)
         for j in range(self.width):

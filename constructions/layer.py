@@ -28,7 +28,7 @@ from attncert.constructions.exact.contexts import context_products
 
 MOST_PARAMETERS = 10**8
 
-# The keys, except those of numbers, of such a layer as a block of a certificate's network.
+# The keys of such a layer as a block of a certificate's network, except those with numbers.
 LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
                "residual": False}  # fmt: skip
 
@@ -190,7 +190,7 @@ class Layer:
 def scaled_head(
     data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray | None = None
 ) -> Head:
-    """The head with these integers times the data's denominators, so that logits are whole."""
+    """The head with these integers times the data's denominators, so that logits are integers."""
     return Head(
         fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
         fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
@@ -199,7 +199,7 @@ def scaled_head(
 
 
 def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: int) -> int:
-    """H(2d·d_h + d·d_v + d_v·m): the numbers in W_Q, W_K, W_V, W_O (paper, Theorem 1)."""
+    """H(2d·d_h + d·d_v + d_v·m), the number of entries of W_Q, W_K, W_V, W_O (paper, Theorem 1)."""
     return heads * (2 * d * head_width + d * value_width + value_width * m)
 
 
@@ -218,8 +218,8 @@ not 1,073,790,976 parameters
 
 
 def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
-    """T lists of logits in units of ln 2, one for each token. Raises ValueError if one is not
-    whole."""
+    """T lists of logits in units of ln 2, one for each token. Raises ValueError if one is not an
+    integer."""
     queries = data.query_matrix * head.query  # T×d_h
     if data.shared:
         table = queries * (data.context(0) * head.key).transpose()
@@ -253,7 +253,7 @@ def logit_ranges(head: Head, data: Dataset) -> list[int]:
 
 
 def features(head: Head, data: Dataset) -> fmpq_mat:
-    """z_t = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ M e_t) for all t: T×d, exact rationals."""
+    """The features z_t = E⁽ᵗ⁾ᵀ σ(E⁽ᵗ⁾ M e_t) for all t, T×d, as exact rationals."""
     rows = []
     for t, logits in enumerate(integer_logits(head, data)):
         powers = powers_of_two(logits)
@@ -270,7 +270,7 @@ def powers_of_two(logits: Iterable[int]) -> list[int]:
 
 
 def to_float(matrix: fmpq_mat) -> FloatArray:
-    """Nearest float64 of each entry, ±inf beyond the largest."""
+    """The nearest float64 of each entry, ±inf beyond the largest."""
     return ExactArray.of_matrix(matrix).floats()
 
 

@@ -60,7 +60,7 @@ def short(x: Any, below: Any = 1) -> str:
 
 
 def rounded_up(x: Fraction, digits: int) -> str:
-    """x ≥ 0 in decimal, with this many digits at most: rounded up unless it is exact.
+    """x ≥ 0 in decimal with at most this many digits, rounded up unless it is exact.
 
     >>> rounded_up(Fraction(1, 128), 5), rounded_up(Fraction(1, 3), 5), rounded_up(Fraction(0), 5)
     ('0.0078125', '0.33334', '0')

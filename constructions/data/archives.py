@@ -24,8 +24,8 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
 
 MAX_ARRAY_BYTES = 2**31  # limit for the three arrays of an .npz together, unpacked
-MAX_HEADER_BYTES = 2**12  # limit for one array's header; NumPy writes 118
-MAX_DIRECTORY_BYTES = 2**12  # limit for the list of members; NumPy writes under 200
+MAX_HEADER_BYTES = 2**12  # limit for one array's header; NumPy writes 118 bytes
+MAX_DIRECTORY_BYTES = 2**12  # limit for the list of members; NumPy writes less than 200 bytes
 
 _NPZ = "an .npz archive as numpy.savez writes it"
 _LOCAL = 30  # bytes before the name in the local header of a member
@@ -51,7 +51,7 @@ def read_arrays(
     limit: int = MAX_ARRAY_BYTES,
 ) -> dict[str, AnyArray]:
     """The arrays of an .npz archive that `choose` picks from the names in it. Raises InputError
-    before any array is read if sizes, shapes (judged by `check`) or dtypes do not fit."""
+    before any array is read if sizes, shapes (judged by `check`) or dtypes are wrong."""
     with _refused(source, _NPZ):
         _require_short_directory(file)
         with zipfile.ZipFile(file) as archive:

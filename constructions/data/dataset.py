@@ -21,8 +21,8 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
-_CACHED = 2**22  # from this many numbers on, contexts are converted at each use
-MOST_NUMBERS = 2**25  # the limit, counted with all contexts filled up to the longest
+_CACHED = 2**22  # contexts with this many numbers or more are converted at each use
+MOST_NUMBERS = 2**25  # the limit, counted after all contexts are filled up to the longest
 Shape = tuple[int, ...]
 
 
@@ -86,7 +86,7 @@ class Dataset:
     rows by copies of its first token, which change no span; no head attends to them (`times`).
     `rows(t)` and `context(t)` are the tokens without copies. order: the row of each token, if a row
     stands for several tokens, as in token sequences; `expanded` has a row for each token. Data
-    derived from others count as given, unless `of_origin` is used. Arithmetic: exact rationals
+    derived from other data count as given, unless `of_origin` is used. Arithmetic: exact rationals
     (`ExactArray`). Raises InputError if the shapes disagree. Source: docs/mathematics.md, section
     1.
 
@@ -136,7 +136,7 @@ class Dataset:
 
     @classmethod
     def of(cls, contexts: Any, queries: Any, labels: Any = None, name: str = "data") -> Dataset:
-        """Data set from nested lists, arrays or tensors of int, float, Fraction or "p/q".
+        """A data set from nested lists, arrays or tensors of int, float, Fraction or "p/q".
 
         contexts may be (n, d), shared by all, or nested lists of different numbers of tokens;
         labels may be (T,), or None if there are none. Floats are taken exactly.
@@ -209,7 +209,7 @@ class Dataset:
 
     @property
     def labels(self) -> ExactArray:
-        """(T, m). Raises InputError if there are none."""
+        """The labels, (T, m). Raises InputError if there are none."""
         if self.stated is None:
             raise InputError(
                 "labels", "given (prove --claim full-rank needs no labels)", "left out"
@@ -231,7 +231,7 @@ class Dataset:
 
     @property
     def token_counts(self) -> list[int] | None:
-        """The field `tokens` of a certificate, if numbers differ and the data are not sequences."""
+        """The field `tokens` of a certificate, if its numbers differ and data are not sequences."""
         counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 
@@ -336,7 +336,7 @@ class Dataset:
         return self.hashed()
 
     def hashed(self) -> str:
-        """`sha256`, recomputed in case numbers have been changed since, even in a cached matrix."""
+        """`sha256`, recomputed in case numbers have changed, even in a cached matrix."""
         digest = hashlib.sha256()
         for piece in self._canonical_json():
             digest.update(piece.encode("ascii"))
@@ -393,7 +393,7 @@ ARGUMENTS = ("contexts", "queries", "labels")
 def full_shapes(
     contexts: Shape, queries: Shape, labels: Shape | None
 ) -> tuple[Shape, Shape, Shape | None]:
-    """(T or 1, n, d), (T, d) and (T, m), from these or (n, d) and (T,). Raises InputError."""
+    """The full shapes of data; contexts may be (n, d), and labels (T,). Raises InputError."""
     if len(contexts) not in (2, 3) or 0 in contexts:
         raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
     if len(queries) != 2 or 0 in queries:

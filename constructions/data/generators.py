@@ -69,7 +69,7 @@ def family(
     queries:
         random        entries in [-bound, bound]
         moment-curve  (1, t, …, t^(d-1)) at T distinct integers t: any d are independent
-    Requires n ≤ d. Raises InputError if no context of rank n was drawn (bound too small).
+    Requires n ≤ d. Raises InputError if no context of rank n was drawn (if the bound is too small).
 
     >>> family(4, 2, 3, contexts="permuted", queries="moment-curve").queries.strings()[3]
     ['1', '1', '1']
@@ -89,9 +89,8 @@ def family(
 def step_seven_trap() -> Dataset:
     """Contexts {e1, e2, e3} (three times), {e3, e4, e5} (twice); queries I_5; n = 3, d = 5.
 
-    With H = 2, d_h = 3 the second group's two examples bring the same new direction: it is not
-    enough that each is outside the span of the *earlier* rows; it must be outside that of all rows
-    so far.
+    With H = 2, d_h = 3 the second group's two examples add the same new direction: it is not enough
+    that each is outside the span of the *earlier* rows; it must be outside that of all rows so far.
     """
     unit = np.eye(5, dtype=np.int64)
     contexts = np.stack([unit[:3]] * 3 + [unit[2:]] * 2)

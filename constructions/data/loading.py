@@ -35,7 +35,7 @@ STDIN = "standard input"
 _Read = TypeVar("_Read")
 Readers = Mapping[str, Callable[[BinaryIO, str, str], _Read]]  # by suffix, without the dot
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # a header matches nowhere
+_NUMBERS = re.compile(r"[0-9]|^[+-]?(nan|inf|infinity)$", re.IGNORECASE)  # headers do not match
 _FIRST = {"npz": b"PK", "npy": b"\x93NUMPY", "json": b"{"}
 _SHORT = 600  # int() reads this many digits whatever limit the environment sets
 

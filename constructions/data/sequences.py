@@ -22,7 +22,7 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError, require_seed, whole
 
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
-MOST_TOKENS = 2**20  # limit for all sequences, so that counts times residues are exact
+MOST_TOKENS = 2**20  # limit for all sequences, so that products of counts and residues are exact
 MOST_BOUND = 2**31  # the largest bound of drawn numbers
 _DRAWS = 100  # attempts to draw different rows
 
@@ -113,9 +113,9 @@ def of_sequences(
     positions: a row for each place, added to the token there; or {"bound": 9, "seed": 0}; or None.
     first: another symbol, placed before every sequence.
     examples: pairs of a sequence and a place in it; or None for all that have a next token.
-    labels: "index" of the next token, "one-hot", or numbers, (T,) or (T, m); or None for no labels.
-    Strings are numbered in the order of the embedding if it names them, else by code points with
-    `first` last. Source: docs/next-token.md.
+    labels: the "index" of the next token, "one-hot", or numbers, (T,) or (T, m); or None. Strings
+    are numbered in the order of the embedding if it names them, else by code points with `first`
+    last. Source: docs/next-token.md.
 
     >>> data = of_sequences(["abab"], {"a": [1, 0], "b": [0, 1]})
     >>> data.T, data.n, data.lengths, data.labels.strings()

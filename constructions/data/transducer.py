@@ -45,7 +45,7 @@ class Situation:
 class Transducer:
     """A domain: all words of these letters, each with its answer.
 
-    letters: for each step the letters that may be read there, tuples of symbols counted from 0.
+    letters: for each step, the letters that may be read there, tuples of symbols counted from 0.
     places:  for each step the places in the prompt of the symbols of its letter. step: the next
              state and the symbol that is written, by state and letter. start: the first state.
     Arithmetic: exact. Raises InputError unless each place has one symbol, or if a letter has no
@@ -101,7 +101,7 @@ class Transducer:
 
     @cached_property
     def symbols(self) -> tuple[tuple[int, ...], ...]:
-        """For each place of a sequence the symbols that some input has there."""
+        """For each place of a sequence, the symbols that some input has there."""
         found: list[set[int]] = [set() for _ in range(self.prompt + len(self.letters))]
         for i, (letters, places) in enumerate(zip(self.letters, self.places, strict=True)):
             for letter in letters:

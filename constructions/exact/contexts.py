@@ -27,8 +27,8 @@ def context_products(data: Dataset, columns: IntegerArray) -> IntegerArray:
 
 
 def as_if_once(data: Dataset, t: int) -> list[list[int]]:
-    """The tokens of a context (numerators). If lengths differ, their counts are divided by the
-    common factor, which has no effect on any head."""
+    """The tokens of a context (numerators). If lengths differ, the counts of tokens are divided by
+    their common factor, which has no effect on any head."""
     if not data.ragged:
         return [[int(x) for x in row] for row in data.rows(t).numerators.tolist()]
     return [list(row) for row, count in shares(data, t).items() for _ in range(count)]

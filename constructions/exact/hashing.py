@@ -1,4 +1,4 @@
-"""Sets of numbers from untrusted files, at a cost that no file can raise.
+"""Sets of numbers from untrusted files, whose cost no file can increase.
 
 Python's hash of an integer is the integer modulo 2^61 - 1, so that all numbers in a file may have
 the same hash; a set of N of them takes N²/2 comparisons. Therefore such numbers go into sets as

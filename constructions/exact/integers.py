@@ -1,7 +1,7 @@
 """Exact arithmetic on integer arrays: int64 if the result provably fits, else Python integers.
 
 Every function returns int64 if the sizes of its inputs prove that this is enough, else object
-(Python int); nothing ever wraps.
+(Python int); nothing ever overflows.
 """
 
 from __future__ import annotations

@@ -81,12 +81,12 @@ def row_reduced(table: FloatArray, p: int) -> tuple[nmod_mat, list[int]]:
 
 
 def modular(table: FloatArray, p: int) -> nmod_mat:
-    """Residues (float64) as a matrix of FLINT."""
+    """Residues (float64) as a FLINT matrix."""
     return nmod_mat(*table.shape, table.astype(np.int64).ravel().tolist(), p)
 
 
 def inverse_mod(values: IntArray, p: int) -> IntArray:
-    """Entrywise inverse of nonzero residues (int64); many are computed by Fermat as a^(p-2)."""
+    """Entrywise inverse of nonzero residues (int64); if there are many, as a^(p-2) (Fermat)."""
     if values.size < 64:
         few = [pow(x, -1, p) for x in values.ravel().tolist()]
         return np.array(few, dtype=np.int64).reshape(values.shape)
@@ -131,7 +131,7 @@ def softmax_mod(logits: IntegerArray, p: int, times: IntArray | None = None) -> 
 
 
 def softmax_float(logits: IntegerArray, times: IntArray | None = None) -> FloatArray:
-    """2^k / Σ 2^k in float64, (T, n), with each token `times` times: a guide, not evidence."""
+    """2^k / Σ 2^k in float64, (T, n), with each token counted `times` times. It is not evidence."""
     drop = np.minimum(logits.max(axis=1, keepdims=True) - logits, DROP).astype(np.float64)
     weights = np.exp2(-drop)
     if times is not None:

@@ -9,8 +9,8 @@ there.
 For a *safe* prime p = 2q + 1 (q an odd prime) the order of 2 divides 2q and is neither 1 nor 2
 (p > 3), so it is q or 2q; by the second supplement to quadratic reciprocity it is 2q, that is, 2
 is a primitive root, exactly when p = 3 mod 8 (p = 5 mod 8 would make q even). All constants below
-are of this kind, hence the *proved* lower bound p - 1 on the order, and the tests recompute it by
-factoring p - 1 (SymPy).
+are of this kind, so that the order is *proved* to be p - 1; the tests recompute it with SymPy by
+factoring p - 1.
 """
 
 from __future__ import annotations

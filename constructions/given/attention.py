@@ -1,4 +1,4 @@
-"""Outputs and Jacobian of an attention layer by any array library, in floats or modulo a prime.
+"""Outputs and Jacobian of an attention layer with any array library, in floats or modulo a prime.
 
 Example t has the context E (n×d) and the query e. Head h, with K, Q (d×d_h), V (d×d_v) and its rows
 O (d_v×m) of the output matrix, computes
@@ -11,8 +11,8 @@ g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinea
     ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
 
 `times` (T, n) says how often each row of a context is a token (default: once); p is 0 on padding
-rows. Weights are one vector, numbered as in certificates: key, query, value row by row and head by
-head, then output.
+rows. The weights form one vector, numbered as in certificates: key, query, value row by row and
+head by head, then output.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Shape:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """Numbers in the key, the query and the value of one head."""
+        """The numbers of weights in the key, the query and the value of one head."""
         return self.d * self.head_width, self.d * self.head_width, self.d * self.value_width
 
     @property
@@ -72,7 +72,7 @@ class Shape:
 def outputs(
     contexts: Array, queries: Array, weights: Array, shape: Shape, times: Array | None = None
 ) -> Array:
-    """(T, m) outputs; contexts (T or 1, n, d), queries (T, d). All in float64, rounded."""
+    """The (T, m) outputs, rounded to float64; contexts (T or 1, n, d), queries (T, d)."""
     key, query, value, output = shape.split(weights)
     p, _ = attend(contexts, queries, key, query, times)
     xp = array_namespace(weights)
@@ -89,10 +89,9 @@ def jacobian(
     free: int | None = None,
     times: Array | None = None,
 ) -> tuple[Array, Array]:
-    """(T, m) outputs and their derivatives (1) with respect to the first `free` weights, (T, m,
-    free).
+    """The (T, m) outputs and their derivatives (1) by the first `free` weights, (T, m, free).
 
-    free: `shape.attention` (the output matrix is constant); None: all. The numbering is the same.
+    free: `shape.attention` if the output matrix is constant; None for all weights.
     """
     key, query, value, output = shape.split(weights)
     p, q = attend(contexts, queries, key, query, times)

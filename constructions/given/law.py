@@ -10,13 +10,13 @@ dimension
 
     N = H [ρ (a + d' - ρ) + δ (a + m - δ)] + e,
 
-with e = b r + c (m - r), r = min(m, H d_v), c = min(b, H max(d_v - a, 0)): the heads' values have
-row spaces of dimension r together, and c of the b dimensions depend on what P maps to 0
-(docs/given-labels.md, Theorem 9). Hence, whatever the data: for T·m > N the labels that some
-weights output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another
-question, which `fit` tests by a search. The same holds for every set S of examples, with its own
-N(S): so all examples together have at most min_S N(S) + m (T - |S|) labels. `Law` takes the set of
-all examples, and the sets that share one context (Theorem 7 of that page treats all sets).
+with e = b r + c (m - r), r = min(m, H d_v), c = min(b, H max(d_v - a, 0)): the row spaces of the
+heads' values together have dimension r, and c of the b dimensions depend on what P maps to 0
+(docs/given-labels.md, Theorem 9). Hence, for any data with T·m > N, the labels that some weights
+output have measure zero (Sard). Whether T·m ≤ N is enough for given labels is another question,
+which `fit` tests by a search. The same holds for every set S of examples, with its own N(S): so all
+examples together have at most min_S N(S) + m (T - |S|) labels. `Law` takes the set of all examples,
+and the sets that share one context (Theorem 7 of that page treats all sets).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from attncert.constructions.exact.primes import PRIME_62
 
 @dataclass(frozen=True)
 class Spans:
-    """The dimensions: differences a; common b; queries d'; labels m."""
+    """The dimensions a of differences, b in common, d' of queries and m of labels."""
 
     differences: int
     common: int
@@ -76,7 +76,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Law:
-    """parts: sets of examples, each with its size and its spans; the first has all examples."""
+    """parts: sets of examples, each with its size and its spans; the first contains all."""
 
     parts: tuple[tuple[int, Spans], ...]
 

@@ -1,14 +1,14 @@
 """Levenberg-Marquardt for an attention layer on given labels, in float64, on any array library.
 
 Let f(x) be the T·m errors of the outputs at the free weights x (P of them) and J their Jacobian.
-One step solves, whichever system is the smaller,
+Each step solves the smaller of the two systems
 
     (J Jᵀ + μ) s = f,  δ = -Jᵀ s   (T·m × T·m)     or     (JᵀJ + μ) δ = -Jᵀ f   (P × P);
 
 both δ are the same, since Jᵀ(J Jᵀ + μ) = (JᵀJ + μ)Jᵀ. The damping is μ = λ |f|²/(T·m): it vanishes
 with the error, so that near a solution with a surjective J the steps become Newton's and converge
 quadratically (Yamashita and Fukushima, *On the rate of convergence of the Levenberg-Marquardt
-method*, 2001, for |f|²). λ follows the ratio of the decrease to the one that J predicts.
+method*, 2001, for |f|²). λ follows the ratio of the decrease to the decrease that J predicts.
 
 *Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares both, from the same start with
 the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, which is the usual case here;
@@ -17,8 +17,9 @@ iterates on it), although one solve of the smaller system is enough, and it runs
 is several times slower at T = 360.
 
 **Start.** Contexts, queries and labels are scaled to about unit size by powers of two, so that
-scaling back rounds nothing. Weights are normal with standard deviation (4 d² d_h)^(-1/4): logits of
-about 1/2, softmax nearly uniform. From large weights the search rarely converges.
+scaling back causes no rounding. Weights are normal with standard deviation (4 d² d_h)^(-1/4), so
+that logits are about 1/2 and the softmax is nearly uniform. From large weights the search rarely
+converges.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ def descend(
     progress: Callable[[int, float], None] = lambda step, error: None,
 ) -> Descent:
     """Weights whose outputs are the labels up to rounding, or the last weights tried. The arrays
-    are finite float64; begin: a seed, or the first weights, in the scale of the data. Deterministic
-    on one machine. It proves nothing."""
+    are finite float64; begin: a seed, or the first weights, in the scale of the data. The result is
+    deterministic on one machine, and proves nothing."""
     xp, place = array_namespace(queries), device(queries)
     E, e, y = (unit(xp, array) for array in (contexts, queries, labels))
     contexts, queries, labels = contexts / E, queries / e, labels / y

@@ -1,10 +1,10 @@
-"""Starts for heads of width one on one shared context with scalar labels (ours).
+"""Initial weights for heads of width one on one shared context with scalar labels (ours).
 
 Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
 and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
-examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data scaled alike
-in all directions. Heads on fewer than four independent tokens have few turns, so they begin with
-small weights.
+examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data with the
+same scale in all directions. Heads on fewer than four independent tokens have few turns, so they
+begin with small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
 number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean square one. Query weights
@@ -19,8 +19,8 @@ since the search below takes time proportional to m² T²).
 
 **One head** can reach T = N, but then q is not free: for every t, s = X q must be one of the up to
 n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. Starting from random
-solutions, the change of at most two of them that lowers |R s|² most is made until none does; then q
-= X⁺ s. Of several results, the one with the shortest first Newton step is taken.
+solutions, the change of at most two of them that lowers |R s|² most is made repeatedly, until none
+lowers it; then q = X⁺ s. Of several results, the one with the shortest first Newton step is taken.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ROOM = 1.02  # height of the turns of a single head, for labels from -1 to 1
 
 
 def whitening(rows: FloatArray) -> FloatArray:
-    """A such that the columns of rows·A have mean square one, on the span of the rows."""
+    """The matrix A for which the columns of rows·A have mean square one (on the rows' span)."""
     _, sizes, turned = np.linalg.svd(rows, full_matrices=False)
     r = int((sizes > 1e-10 * sizes[0]).sum())
     return (turned[:r].T / sizes[:r]) @ turned[:r] * np.sqrt(len(rows))
@@ -75,8 +75,8 @@ def search(
     xp: Any = np,
     **limits: Any,
 ) -> Descent:
-    """`descend`, from the start above if the layer is of that kind. The arrays are NumPy's, and
-    `xp` computes the steps."""
+    """`descend`, from the initial weights above if the layer is of that kind. The arrays are
+    NumPy's, and `xp` computes the steps."""
     widths = shape.head_width, shape.value_width, shape.m
     turns = len(contexts) == 1 and int(np.linalg.matrix_rank(contexts[0])) >= _TOKENS
     if times is None and turns and widths == (1, 1, 1):
@@ -152,7 +152,7 @@ def one_head(
 
 
 def crossings(heights: FloatArray) -> FloatArray:
-    """The zeros of a function on the grid, by linear interpolation; or where it is nearest to 0."""
+    """The zeros of a function on the grid, by linear interpolation, or its point nearest to 0."""
     left, right = heights[:-1], heights[1:]
     at = np.nonzero(left * right < 0)[0]
     if len(at) == 0:

@@ -4,13 +4,13 @@ The heads of a set have one M = KQᵀ, hence one z, and add (sum of their V_h O_
 0 if the products V_h O_h add up to 0. If the Jacobian of the outputs with respect to all weights
 has rank T·m there, every labelling is memorized (docs/given-labels.md, Theorem 12).
 
-k such heads of width w serve G(k) examples (m = 1, Theorem 14): with j = min(k-1, a),
+k such heads of width w memorize G(k) examples (m = 1, Theorem 14): with j = min(k-1, a),
 ρ = min(w, a), i = max(j + ρ - a, 0)
 
     G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2.
 
 This is proved for almost all data with distinct contexts, and for one shared context with affinely
-independent rows. On given data, the number of labels that a set serves is the rank of its Jacobian.
+independent rows. On given data, a set memorizes as many labels as the rank of its Jacobian.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.given.law import Spans
 from attncert.constructions.layer import Head, Layer, scaled_head
 
-BOUNDS = (3, 30, 999)  # bounds of the random integers; larger ones rarely coincide
+BOUNDS = (3, 30, 999)  # bounds of the random integers; larger integers rarely coincide
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def worth(k: int, head_width: int, differences: int, queries: int) -> int:
 
 
 def best_sizes(heads: int, head_width: int, spans: Spans) -> tuple[int, ...]:
-    """Sizes of the sets that serve the most labels, with the heads divided evenly.
+    """Sizes of the sets that memorize the most labels, with the heads divided evenly.
 
     >>> best_sizes(12, 1, Spans(768, 0, 768, 1)), best_sizes(5, 1, Spans(4, 0, 4, 1))
     ((12,), (3, 2))
@@ -75,7 +75,7 @@ def best_sizes(heads: int, head_width: int, spans: Spans) -> tuple[int, ...]:
 
 
 def most_examples(sizes: Sequence[int], head_width: int, spans: Spans) -> int:
-    """The sum of G(k) plus b: the labels that sets of these sizes serve (m = 1)."""
+    """The sum of G(k) plus b: how many labels sets of these sizes memorize (m = 1)."""
     a, d = spans.differences, spans.queries
     return sum(worth(k, head_width, a, d) for k in sizes) + spans.common
 
@@ -91,8 +91,8 @@ def draw_groups(
 ) -> Zero:
     """Sets of these sizes with random integers from -bound to bound; a single head has value 0.
 
-    value_width: d_v, default m. If d_v ≥ m the output of every head is [I; 0]; else one random
-    matrix for each set. Exact, and deterministic in the seed. The rank is not examined here.
+    value_width: d_v, default m. If d_v ≥ m the output of every head is [I; 0]; else each set has
+    one random matrix. Exact, and deterministic in the seed. The rank is not examined here.
     """
     rng, d, m = np.random.default_rng([seed, bound]), data.d, data.m
     d_v = m if value_width is None else value_width

@@ -1,7 +1,7 @@
 """One run over a token sequence gives the states at all its places.
 
-An example of a sequence is a place in it: its context is the sequence up to there, its query the
-last token. If token i sees only the first i tokens, its state does not depend on later ones. So
+An example of a sequence is a place in it: its context is the sequence up to there, and its query is
+the last token. If token i sees only the first i tokens, its state does not depend on later ones. So
 after causal blocks of all tokens, the tokens of an example are the first ones of the longest
 example of its sequence, and its query is the last of them: each sequence is evaluated once.
 """
@@ -31,7 +31,7 @@ class Along:
 
     @classmethod
     def of(cls, data: Dataset, states: States) -> Along | None:
-        """None if the data are not sequences, or none has several examples."""
+        """The runs; None if the data are not sequences, or no sequence has several examples."""
         if not isinstance(data.origin, Sequences):
             return None
         members = defaultdict[int, list[tuple[int, int]]](list)

@@ -4,7 +4,7 @@ A block consists of products and of functions, as defined here. A softmax does n
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
 ball is too wide to decide a tie or the sign at a threshold, the evaluation raises `Inexact`.
-Arithmetics in float64, with bounds on all rounding, are in verify/outputs/rounding.py.
+Arithmetics in float64, with bounds on all rounding errors, are in verify/outputs/rounding.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Inexact(Exception):
 
 
 class TooLong(Inexact):
-    """Exact numbers would need over MAX_BITS bits."""
+    """Exact numbers would need more than MAX_BITS bits."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def build(data: Dataset, seed: int = 0) -> LineNetwork:
     the line of the new queries (e, 1, z): exact.
 
     Raises HypothesisFails for equal queries and frequencies of tokens with different labels; it is
-    undecided if logits up to 4096 do not tell the examples apart.
+    undecided if logits up to 4096 do not distinguish the examples.
 
     >>> data = Dataset.of([[[0], [1]], [[1], [1]]], [[5], [5]], [2, "1/3"])
     >>> build(data).network.outputs(data).entries()
@@ -76,7 +76,7 @@ def build(data: Dataset, seed: int = 0) -> LineNetwork:
 
 
 def _occurrences(data: Dataset) -> list[Hashed]:
-    """Query and frequencies of tokens of each example."""
+    """The query and the frequencies of tokens of each example."""
     queries = data.queries.numerators.tolist()
     count = len(data.contexts)
     tokens = [[x for row in sorted(as_if_once(data, t)) for x in row] for t in range(count)]

@@ -4,9 +4,9 @@ Sontag 1995).
 
 *Stored numbers.* The positions s on a line, the first at 0, are scaled by a power of two so that
 their gaps are 3 or more; ⌊s⌋ has B bits. Labels minus their minima, times their common denominator,
-are m whole numbers of β bits. The line is cut into G groups of L or fewer. A group's tape is the
-string of these N = L(B + mβ) bits, one input after another and padded with zeros, read in base 4:
-b_1 4^(N-1) + b_2 4^(N-2) + ... + b_N.
+are m whole numbers of β bits. The line is cut into G groups of at most L positions. A group's tape
+is the string of these N = L(B + mβ) bits, one input after another and padded with zeros, read in
+base 4: b_1 4^(N-1) + b_2 4^(N-2) + ... + b_N.
 
 *The tape of an input's group.* relu(1 - relu(k + 1 - s)) with k = ⌊s_last⌋ + 1 is 0 up to the last
 position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
@@ -17,7 +17,7 @@ at most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, and t ≥ 3/2 if b_1 =
 
     b_1 = relu(t - 1/2) - relu(t - 3/2),   and   4t - 6 b_1   is the tape without b_1.
 
-Every weight after the first 6/4^N is short. (In base 2 each bit would be compared with a number
+Every weight after the first, 6/4^N, is short. (In base 2 each bit would be compared with a number
 as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
 *The position on the tape.* Let x be a position read off the tape. |s - x| < 1 if x belongs to the
@@ -105,7 +105,7 @@ def build(data: Dataset | Inputs, seed: int = 0) -> BitsNetwork:
 
 
 class _Layers:
-    """A list of blocks under construction, with the names of the last one's units."""
+    """A list of blocks under construction, with the names of the units of the last block."""
 
     def __init__(self, blocks: list[Block], names: list[str]) -> None:
         self.blocks, self.names = blocks, names

@@ -6,9 +6,9 @@ after a block that changes only the query's width). `of` says which vectors a bl
     "query"  the query alone;
     "all"    every token and the query, each separately;
     "row"    the query; the block reads query and tokens concatenated in one row, so that it depends
-             on the order of the tokens and requires contexts of one length.
+             on the order of the tokens and requires contexts of equal length.
 
-Vectors are rows: x becomes x·W. A readout is a feed-forward block of activation "identity".
+Vectors are rows: x becomes x·W. A readout is a feed-forward block with the activation "identity".
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Block(ABC):
         return (self,)
 
     def after(self, states: States) -> States:
-        """The states after the block. Raises Inexact, and InputError if shapes do not fit."""
+        """The states after the block. Raises Inexact, and InputError if shapes do not agree."""
         contexts = states.contexts
         if self.of == "all":
             tokens = (States((X,), X, states.arithmetic) for X in contexts)
@@ -86,8 +86,8 @@ class Attention(Block):
     are the weights. unit: of a softmax's logits, "ln 2" or "1"; else None. mask: None; "causal":
     token i sees the first i, the query sees all; or a row of booleans, true for each token seen,
     for each vector that the block changes, the query last. residual: whether the result is added to
-    the vector. Arithmetic: exact, or balls if a softmax is irrational. Raises InputError if words
-    or shapes do not fit one another. Source: docs/networks.md.
+    the vector. Arithmetic: exact, or balls if a softmax is irrational. Raises InputError if options
+    or shapes do not agree. Source: docs/networks.md.
 
     >>> one, zero = fmpq_mat(1, 1, [1]), fmpq_mat(1, 1)
     >>> Attention((Head(zero, zero, one),), one, residual=True)
@@ -189,7 +189,7 @@ class Attention(Block):
         return lambda queries, context, _: self._products(queries, query, key, context, on).tolist()
 
     def _products(self, queries: Any, query: Any, key: Any, context: Any, on: Arithmetic) -> Any:
-        """queries·query·keyᵀ·contextᵀ over the root, in the order of the arithmetic."""
+        """queries·query·keyᵀ·contextᵀ over the root, in the order that the arithmetic states."""
         require_width("query", query, queries)
         require_width("key", key, context)
         asked, keys = queries * query, context
@@ -236,9 +236,8 @@ class FeedForward(Block):
 
     weights: k×l. bias: 1×l. of: "query", "all" or "row". activation: "identity", "relu",
     "threshold" (1 for z ≥ 0, else 0), "silu", "gelu" or "gelu-tanh" (its approximation by tanh).
-    residual: whether the result is added to the vector. Arithmetic: exact; SiLU and GELU in
-    balls. Raises InputError if words or shapes do not fit one another. Source:
-    docs/networks.md.
+    residual: whether the result is added to the vector. Arithmetic: exact; SiLU and GELU in balls.
+    Raises InputError if options or shapes do not agree. Source: docs/networks.md.
 
     >>> FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")
     FeedForward(of='query', activation='relu', units=2)
@@ -267,7 +266,7 @@ class FeedForward(Block):
 
     @property
     def units(self) -> int:
-        """The number of hidden units; a block of activation "identity" has none."""
+        """The number of hidden units; a block with the activation "identity" has none."""
         return 0 if self.activation == "identity" else int(self.weights.ncols())
 
     def _made(self, states: States, *, of_tokens: bool) -> Any:
@@ -283,8 +282,8 @@ class Normalization(Block):
 
     gain, bias: 1×k. epsilon: ε ≥ 0. centred: whether the mean of x is subtracted first. of: "query"
     or "all". residual: whether the result is added to the vector. Arithmetic: exact if all roots
-    are rational, else in balls. Raises InputError if words or shapes do not fit one another.
-    Source: docs/networks.md.
+    are rational, else in balls. Raises InputError if options or shapes do not agree. Source:
+    docs/networks.md.
 
     >>> Normalization(fmpq_mat(1, 2, [1, 1]), fmpq_mat(1, 2), fmpq(1, 10**5), centred=True)
     Normalization(of='query', centred=True, width=2)

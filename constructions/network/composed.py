@@ -1,4 +1,4 @@
-"""Blocks made of others: a gated feed-forward block, and a group with one skip connection.
+"""Blocks made of other blocks: a gated feed-forward block, and a group with one skip connection.
 
 **Gated** (Dauphin et al. 2017; Shazeer 2020): activation(x·gate + gate_bias) ∘ (x·weights + bias),
 number by number. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
@@ -35,8 +35,7 @@ class Gated(Block):
 
     gate, weights: k×l. gate_bias, bias: 1×l. of: "query" or "all". activation: as in FeedForward.
     residual: whether the result is added to the vector. Arithmetic: exact; SiLU and GELU in
-    balls. Raises InputError if words or shapes do not fit one another. Source:
-    docs/networks.md.
+    balls. Raises InputError if options or shapes do not agree. Source: docs/networks.md.
 
     >>> one, zero = fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2)
     >>> Gated(one, zero, one, zero, activation="relu")

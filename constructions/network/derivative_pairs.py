@@ -14,9 +14,9 @@ relu:
                           q u; if negative, both are 0. The difference is 0.
 
 Divided by q and summed over all planes, this is each input's label. (Bubeck et al. divide by δ =
-q/M: a difference quotient of relu, that is, its derivative, made exact.) The units R(z ± 1) serve
-all m labels: 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes are enough; other
-positions need more, at most one for each input.
+q/M; here the difference quotient of relu takes the place of its derivative.) All m labels share the
+units R(z ± 1), so there are 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes are
+enough; other positions need more, at most one for each input.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def build(data: Dataset, seed: int = 0) -> PlaneNetwork:
 
 
 def _affine_map(inputs: Inputs, plane: Plane) -> fmpq_mat:
-    """(p+1)×m, w above v: an affine map that is the label at the members; unused rows are 0."""
+    """An affine map ((p+1)×m, w above v) that is the label at the members; unused rows are 0."""
     points, labels = inputs.affine.tolist(), inputs.labels.tolist()
     system, _ = fmpq_mat([[*points[t], *labels[t]] for t in plane.members]).rref()
     rows = [[fmpq(0)] * len(labels[0]) for _ in points[0]]

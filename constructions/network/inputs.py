@@ -2,7 +2,7 @@
 
 If queries with different labels differ, the query is the input. Otherwise it is the whole example:
 query and tokens concatenated in one row, which depends on the order of the tokens and requires
-contexts of one length. Equal inputs with equal labels count once. Equal inputs with different
+contexts of equal length. Equal inputs with equal labels count once. Equal inputs with different
 labels are refused.
 """
 
@@ -30,8 +30,8 @@ _DRAWS = 8  # draws for each size of integers
 @dataclass(frozen=True, repr=False)
 class Inputs:
     """K distinct vectors (K×p) with their labels (K×m), over ℚ, and the first example of each.
-    Weights times `scale` have short products with the vectors: it is the common denominator of the
-    data, or 1 after a softmax."""
+    Integers times `scale`, used as weights, have short products with the vectors: it is the common
+    denominator of the data, or 1 after a softmax."""
 
     of: str
     examples: tuple[int, ...]
@@ -67,12 +67,13 @@ class Inputs:
 
     @property
     def width(self) -> int:
-        """p."""
+        """The width p of the vectors."""
         return int(self.vectors.ncols())
 
     @property
     def affine(self) -> fmpq_mat:
-        """K×(p+1), with rows (1, x): times the column (c, a), it gives the values of c + a·x."""
+        """The rows (1, x), K×(p+1); their products with the column (c, a) are the values of c +
+        a·x."""
         return fmpq_mat([[1, *row] for row in self.vectors.tolist()])
 
 
@@ -142,7 +143,7 @@ def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
 
 
 def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
-    """The difference of each number after the first and its predecessor."""
+    """The difference between each number after the first and its predecessor."""
     return [b - a for a, b in pairwise(numbers)]
 
 
@@ -151,7 +152,7 @@ def hashed(vectors: fmpq_mat) -> list[Hashed]:
 
 
 def firsts(rows: Sequence[Hashable]) -> list[int]:
-    """For each row the index of the first equal row."""
+    """For each row, the index of the first equal row."""
     places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 

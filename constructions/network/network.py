@@ -74,8 +74,8 @@ class Network:
         return tuple(leaf for block in self.blocks for leaf in block.leaves)
 
     def states(self, data: Dataset, arithmetic: Arithmetic = RATIONAL) -> Iterator[States]:
-        """The states before the first block, and after each; in one run over each token sequence,
-        as long as blocks are causal. Raises Inexact, InputError."""
+        """The states before the first block and after each block. Each token sequence is evaluated
+        in one run as long as blocks are causal. Raises Inexact and InputError."""
         states = States.of(data, arithmetic)
         yield states
         along = Along.of(data, states)
@@ -90,20 +90,21 @@ class Network:
             yield states
 
     def outputs(self, data: Dataset) -> fmpq_mat:
-        """T×m outputs, exact. Raises Inexact if a softmax is irrational, InputError for shapes."""
+        """The exact outputs, T×m. Raises Inexact (irrational softmax) and InputError (wrong
+        shapes)."""
         *_, last = self.states(data)
         return last.queries
 
     def enclosures(self, data: Dataset, bits: int = 128) -> arb_mat:
         """T×m balls around the outputs, with the true exponential and a precision of `bits`. Raises
-        Inexact if a tie or a sign is not decided, InputError for shapes."""
+        Inexact if a tie or a sign is not decided, InputError for wrong shapes."""
         with ctx.workprec(bits):
             *_, last = self.states(data, BALLS)
             return last.queries
 
     def apply(self, data: Dataset) -> Dataset:
         """The data that a layer after this network sees, exact, with the same labels. Raises
-        Inexact; InputError for shapes, or if tokens and queries differ in width."""
+        Inexact, and InputError for wrong shapes, or if tokens and queries differ in width."""
         *_, last = self.states(data)
         contexts = [context.tolist() for context in last.contexts]
         return Dataset.of(

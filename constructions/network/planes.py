@@ -4,13 +4,13 @@ Each input has a kind. A plane is an affine form z = c + a·x that is 0 at the i
 and not 0 at inputs of foreign kinds: those that no member has. It exists for at most p affinely
 independent members whose affine hull contains no foreign input: the forms that are 0 on the hull
 form a space, an input outside the hull excludes a proper subspace, and random integers avoid these
-(`columns`). It is scaled so that z is an even integer at all inputs: |z| ≥ 2 unless it is 0.
+(`columns`). It is scaled so that z is an even integer at all inputs, hence |z| ≥ 2 unless it is 0.
 
 *Groups* are the longest initial segments of a pool that have such a plane, of at most p inputs.
 With a first coordinate 1 (a common denominator) affine hulls are spans, and x is in the span of the
 members if all forms that are 0 at these are 0 at x. If a group has a plane, so does each part of
-it: its inputs are all of one kind or all of different kinds, so a part gains no foreign input, and
-its hull is smaller. So the longest segment is found by bisection. One input is always a group.
+it: its inputs are all of one kind or all of different kinds, so no input becomes foreign to a part,
+and its hull is smaller. So the longest segment is found by bisection. One input is always a group.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class PlaneNetwork:
         fewest: int,
         bias: fmpq_mat | None = None,
     ) -> PlaneNetwork:
-        """units: gives the units of a plane, each as a form c, a_1, ..., a_p and a row of the
-        readout. bias: the readout's."""
+        """units: returns the units of a plane, each as a form c, a_1, ..., a_p and a row of the
+        readout. bias: of the readout."""
         built = (unit for plane in planes for unit in units(plane))
         forms, rows = zip(*built, strict=True)
         weights = fmpq_mat([form[1:] for form in forms]).transpose()
@@ -117,7 +117,8 @@ def _forms(points: fmpz_mat, members: Sequence[int]) -> fmpz_mat:
 def _through(
     points: fmpz_mat, members: Sequence[int], foreign: Sequence[bool], seed: int
 ) -> tuple[tuple[int, ...], fmpq_mat]:
-    """All inputs on a plane through the members and no foreign input, and its form on `points`."""
+    """All inputs on a plane through the members without foreign inputs, and its form on
+    `points`."""
     basis = _forms(points, members)
     for column in columns(basis.ncols(), seed):
         form = basis * column

@@ -1,7 +1,7 @@
-"""Blocks that depend on the places of vectors: attention in full, and tables of positions.
+"""Blocks that depend on the places of vectors: general attention, and tables of positions.
 
-Token i, counted from 0, is at the place i. The query is at the place of the last token, as in data
-of sequences, or at the next one.
+Token i, counted from 0, is at place i. The query is at the place of the last token, as in data of
+sequences, or at the next one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HeadNorm:
 
 @dataclass(frozen=True)
 class Rotary:
-    """The coordinates 2j and 2j + 1 of a query or key at the place i are rotated by the angle
+    """The coordinates 2j and 2j + 1 of a query or key at place i are rotated by the angle
     i·frequencies[j]. unit: "turn" (of 360 degrees) or "radian". Source: docs/networks.md.
 
     >>> Rotary("turn", fmpq_mat([["1/4"]])).unit
@@ -55,7 +55,7 @@ class Rotary:
 
 @dataclass(frozen=True)
 class GeneralAttention(Attention):
-    """Attention with parts that are applied in this order, each unless it is None:
+    """Attention with these parts, which are applied in this order unless they are None:
 
     1. norm:       RMSNorm of the projected query and key, per head.
     2. rotary:     rotation of both by place times frequency.
@@ -66,10 +66,10 @@ class GeneralAttention(Attention):
                    place j.
     7. mask, then the rule; sinks: one more logit per head, 1×H, whose weight is dropped.
 
-    The unit applies to the sums after 6, and to the sinks. query_place: "last" or "next".
+    The unit applies to the sums after part 6, and to the sinks. query_place: "last" or "next".
     Arithmetic: exact if root, rotation (quarter turns) and softmax are rational, and every capped
-    number is 0; else in balls. Raises InputError if words or shapes do not fit one another.
-    Source: docs/networks.md.
+    number is 0; else in balls. Raises InputError if options or shapes do not agree. Source:
+    docs/networks.md.
 
     >>> from attncert import Head
     >>> one = fmpq_mat(1, 1, [1])

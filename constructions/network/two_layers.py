@@ -1,6 +1,6 @@
 """Two hidden layers of about √K units each (after Yun, Sra, Jadbabaie 2019, Theorem 3.1; our form).
 
-The positions s_1 < ... < s_K are cut into groups of L or fewer. On a group g the labels are
+The positions s_1 < ... < s_K are cut into groups of at most L. On a group g the labels are
 
     Σ_ℓ c_gℓ relu(s - b_gℓ),  ℓ = 1, ..., L,
 
@@ -63,7 +63,7 @@ def _bends(line: Line, groups: tuple[int, ...], length: int) -> tuple[list[fmpq]
 
 
 def _inputs_at(s: fmpq, knots: Numbers, coefficients: Sequence[Numbers], length: int) -> list[fmpq]:
-    """max(±c_ℓ, 0)·(s - b_ℓ): + and - for each label in turn, ℓ by ℓ."""
+    """The values of max(±c_ℓ, 0)·(s - b_ℓ), + and - for each label in turn, ℓ by ℓ."""
     heights = [
         max(sign * c, fmpq(0)) * (s - knot)
         for knot, row in zip(knots, coefficients, strict=True)
@@ -75,6 +75,6 @@ def _inputs_at(s: fmpq, knots: Numbers, coefficients: Sequence[Numbers], length:
 
 
 def _signs(length: int, outputs: int) -> fmpq_mat:
-    """2Lm×m: 1 and -1 for the two units of each label, ℓ by ℓ."""
+    """The 2Lm×m matrix with 1 and -1 for the two units of each label, ℓ by ℓ."""
     rows = [[sign * (i == j) for j in range(outputs)] for i in range(outputs) for sign in (1, -1)]
     return fmpq_mat([row for _ in range(length) for row in rows])

@@ -145,7 +145,7 @@ class PaperBuilder:
     def _place(
         self, group: Sequence[int], duals: list[Dual], direction: Direction | None
     ) -> PaperDraft:
-        """Steps 5 to 8: targets one example at a time, then the smallest c."""
+        """Steps 5 to 8: choose the targets one example at a time, then the smallest c."""
         earlier = self.placed.rows
         targets = np.zeros(0, dtype=np.int64)
         if direction is not None:
@@ -186,7 +186,7 @@ class PaperBuilder:
         return chosen
 
     def _candidates(self, t: int, factor: int) -> IntegerArray:
-        """Logits, divided by `factor`, to choose from for example t: (k, n), first entry 0.
+        """Logits, divided by `factor`, to choose from for example t: (k, n), with first entry 0.
 
         First comes the barycentre (all logits equal; not in the first head, where it would save
         little and leave M_1 empty). Let D·1_i be the smallest multiple of a unit vector that

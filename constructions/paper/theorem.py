@@ -11,7 +11,7 @@ places its group and saturates on every earlier example:
     w_t   E⁽ᵗ⁾w_t = g_t, the logits that example t is to have
     c     a whole number
 
-For t in the group the logits are E⁽ᵗ⁾M_h e_t = g_t, whatever c. For an earlier s they are
+For t in the group the logits are E⁽ᵗ⁾M_h e_t = g_t, for every c. For an earlier s they are
 c·(v·e_s)·E⁽ˢ⁾u + β_s with β_s = Σ_t (ê_t·e_s) E⁽ˢ⁾w_t, so as c grows s attends to the one row L_s
 of E⁽ˢ⁾ where (v·e_s)·E⁽ˢ⁾u is largest. The first head has no earlier examples and no u vᵀ.
 
@@ -71,13 +71,13 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights with which the features of all examples are independent.
 
-    head_width: d_h, default n. heads: H, by default the fewest that the theorem allows (more, if
+    head_width: d_h, default n. heads: H, by default the fewest that the theorem allows (or more if
     these admit no grouping). An example of a group may attend uniformly to its context (barycentre)
     if that costs at most 3 bits of conditioning, which keeps the logits of all other examples
-    short. saturation: c is the least that saturates each head, or a larger one if the rank needs
-    it. Arithmetic: exact; the rank is decided mod p here, and verify/ proves it again. Raises
-    InputError, and HypothesisFails with a witness if A2, the capacity or the partition condition
-    fails.
+    short. saturation: the bits to which each head saturates; its c is the least, or larger if the
+    rank needs it. Arithmetic: exact; the rank is decided mod p here, and verify/ proves it again.
+    Raises InputError, and HypothesisFails with a witness if A2, the capacity or the partition
+    condition fails.
     """
     width = data.n if head_width is None else head_width
     require_positive(head_width=width, heads=1 if heads is None else heads)

@@ -1,17 +1,17 @@
-"""One right-hand side of the readout by p-adic lifting without clearing the softmax (ours).
+"""One right-hand side of the readout by p-adic lifting without clearing denominators (ours).
 
 The unknown is x with Z[:, C] x = y, where row t reads, with S_th = Σ_i 2^k_thi,
 
     Σ_h w_th = y_t,        S_th w_th = Σ_i 2^k_thi a_thi,        a_thi = Σ_{j ∈ C_h} E_tij x_hj.
 
-Clearing denominators would multiply every entry of row t by all the other S_th: T² numbers of a
-thousand bits. Dixon's lifting needs Z modulo one small prime only, and integer *carries*. With the
-w_th as further unknowns every equation has its own carry, hardly longer than S_th:
+Clearing denominators would multiply every entry of row t by all the other S_th, giving T² numbers
+of a thousand bits. Dixon's lifting needs Z only modulo one small prime, and integer *carries*. With
+the w_th as further unknowns every equation has its own carry, hardly longer than S_th:
 
     x ≡ Z⁻¹ (r - Σ_h c/S),   w ≡ (c + Σ_i 2^k_i a_i)/S   mod p,
     c ← (c + Σ_i 2^k_i (a_i - w))/p,   r ← (r - Σ_h w)/p                          one digit of x, w.
 
-A digit costs T² products of residues, T·n·d·H small ones and one pass over the carries.
+A digit costs T² products of residues, T·n·d·H small products and one pass over the carries.
 
 From x mod p^K, the common denominator D is that of two random combinations of the entries, whose
 numerators and denominator together are a short vector of a lattice (FLINT's LLL): p^K need only be

@@ -45,8 +45,7 @@ def solve(digit: DigitArray, system: System) -> None:
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def carry(mixed: FloatArray, system: System) -> bool:
-    """Take the digit from the residuals and carries, which are updated in place:
-    c ← (c + Σ 2^k (a - w))/p, exactly.
+    """Update the residuals and carries in place after a digit: c ← (c + Σ 2^k (a - w))/p, exactly.
 
     mixed (T or 1, n, H): the integers a_thi of this digit. Returns False if a carry did not fit its
     limbs; then the digits are not valid.

@@ -29,13 +29,13 @@ from attncert.constructions.readout.lifting import lifted
 
 # Up to this many unknowns FLINT eliminates without fractions, in time quasi-linear in the bits.
 ELIMINATED = 15
-# From this bits²·T on, FLINT takes longer than the half second needed to load the compiled lifting.
+# Above this bits²·T, FLINT takes longer than the half second needed to load the compiled lifting.
 LIFTING_WORK = 2 * 10**11
 
 
 @dataclass(frozen=True)
 class PivotSystem:
-    """Z[:, C] with rows scaled to integers, `matrix` = diag(scale)·Z[:, C]; (head, column) of each
+    """`matrix` = diag(scale)·Z[:, C], with rows scaled to integers; (head, column) of each
     pivot."""
 
     matrix: fmpz_mat
@@ -98,7 +98,7 @@ def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
 
 
 def lifting_is_shorter(bits: int, T: int) -> bool:
-    """As measured above ELIMINATED unknowns, FLINT takes 2e-12·bits²·T s, lifting 2e-11·bits² s.
+    """Above ELIMINATED unknowns FLINT was measured to take 2e-12·bits²·T s, lifting 2e-11·bits² s.
 
     >>> lifting_is_shorter(35_000, 193), lifting_is_shorter(580_000, 5)
     (True, False)

@@ -4,7 +4,7 @@ Contexts of up to 2^22 entries are kept as residues and floats; larger ones stay
 (say, one byte per entry) and are converted a few examples at a time.
 
 In a long shared context E, whose n < d rows are independent mod p, every feature is a combination
-of those rows, so its entries in n columns where E is invertible mod p determine it, and the ranks.
+of those rows, so its entries in n columns where E is invertible mod p determine it and all ranks.
 Only these columns are computed, mod p and as floats; floats are used only to rank candidates.
 """
 
@@ -23,7 +23,7 @@ from attncert.constructions.search.placement import Block, independent_rows, joi
 
 _CACHED = 2**22  # the most entries kept as residues and floats
 _TOGETHER = 2**19  # entries converted together
-_LONG = 2**14  # entries of a shared context from which fewer columns save time
+_LONG = 2**14  # entries of a shared context above which fewer columns save time
 
 
 class FeatureBlocks:
@@ -47,7 +47,7 @@ class FeatureBlocks:
         return tuple(self.columns[list(pivots)].tolist())
 
     def of(self, logits: IntegerArray) -> Block:
-        """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t: logits (T, n) integers, features (T, d).
+        """z_t = Σ_i 2^k_ti E_ti / Σ_i 2^k_ti for all t, (T, d), from integer logits (T, n).
 
         Raises SumVanishes if a denominator is 0 mod p.
         """
@@ -57,7 +57,7 @@ class FeatureBlocks:
         return joined(parts)
 
     def points(self, example: int, logits: IntegerArray) -> Block:
-        """The features of one example at several logits: (k, n) to (k, d)."""
+        """The features (k, d) of one example for several choices of its logits (k, n)."""
         where = slice(example, example + 1)
         return self._features(logits, self._context(example), where)
 

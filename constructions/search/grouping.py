@@ -6,8 +6,8 @@ The partition condition (ours, docs/mathematics.md, section 2): with groups G_1,
     group.
 
 A1 implies it for every grouping into r, r-1, r-1, ... examples: it concerns at most r queries at a
-time, never n. It is decided exactly, for a given grouping; if the given order fails, a search looks
-for another.
+time, never n. It is decided exactly for a given grouping; if the given order fails, a search looks
+for another grouping.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def violation(
     """The first way in which the partition condition fails, as an exact relation; None if it holds.
 
     placed: examples that are earlier than all groups.
-    Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0, integers,
+    Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0 for integers,
     not all zero. kind: "dependent group" or "earlier query in span".
     """
     queries = data.queries.numerators
@@ -86,8 +86,8 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
 
     It is built from the last group backwards: a last group must be independent and *closed* (no
     other remaining query in its span); what remains is a smaller problem of the same kind. The
-    search is greedy with restarts. Raises HypothesisFails: decided if there are too many examples,
-    or a zero or parallel query excludes every grouping, else undecided.
+    search is greedy with restarts. Raises HypothesisFails, undecided unless there are too many
+    examples, or zero or parallel queries exclude every grouping.
     """
     excluded = excludes_every_grouping(data)
     if excluded:
@@ -117,7 +117,7 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
 
 
 class QuerySpans:
-    """Spans of queries, decided mod p first (independence mod p implies it over Q)."""
+    """Spans of queries, compared mod p first: independence mod p implies independence over Q."""
 
     def __init__(self, data: Dataset) -> None:
         queries = data.queries.numerators
@@ -136,8 +136,8 @@ class QuerySpans:
     def last_closed(
         self, remaining: Sequence[int], admits: Callable[[Sequence[int]], object]
     ) -> list[int]:
-        """An independent closed group of remaining queries, from the end backwards: each joins if
-        the group stays admitted with it.
+        """An independent closed group of remaining queries, found from the end backwards: each
+        query joins if the group is still admitted with it.
 
         The other queries are kept modulo the span of the group, mod p: a query may join if it is
         not 0 there, and no other is a multiple of it. If this holds mod p, it holds over Q.
@@ -179,7 +179,7 @@ def backwards(
     most: float = math.inf,
 ) -> list[Group] | None:
     """At most `most` groups that meet the partition condition, from the last one backwards; None if
-    the greedy choice fails. first, later: return a group in its order, or None if not admitted."""
+    the greedy choice fails. first, later: return a group in its order, or None to reject it."""
     remaining, groups = list(order), list[Group]()
     while True:
         group = first(remaining)
@@ -193,7 +193,7 @@ def backwards(
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
-    """A zero query or two parallel ones: in any grouping a group is dependent or spans both."""
+    """A zero query or two parallel ones: in any grouping some group is dependent or spans both."""
     first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         primitive, _ = direction(row)
@@ -225,8 +225,8 @@ def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> l
 def outside_span(
     queries: FloatArray, group: Sequence[int], rng: np.random.Generator
 ) -> BoolArray | None:
-    """Queries, as for `suspects`, outside the span of the group; a few of them may be missing.
-    None: the group is dependent mod p.
+    """Queries (as for `suspects`) outside the span of the group, though a few of them may be
+    missing; None if the group is dependent mod p.
 
     If the group is independent mod p, a query in its span over Q is in its span mod p, so that
     every v with v·e_t = 0 mod p on the group has v·e_s = 0 mod p too: one v with v·e_s ≠ 0 excludes

@@ -50,8 +50,8 @@ class Block:
 
 
 class Span:
-    """Residuals placed so far in one group: echelon rows mod p, the identity at their pivots, and
-    an orthonormal basis in float."""
+    """Residuals placed so far in one group: echelon rows mod p, which are the identity at their
+    pivots, and an orthonormal basis in float."""
 
     def __init__(self, prime: int, d: int) -> None:
         self.prime = prime
@@ -97,10 +97,10 @@ def choose(rests: Block, costs: Sequence[float]) -> int | None:
 class Placement:
     """The rows placed so far, and A = Z[S, C] at their pivot columns, factored as L·U.
 
-    Block elimination by heads. With L = Z[:, C] U⁻¹, L[S] is lower triangular by groups, with the
-    identity on each, and Λ = L[t] L[S]⁻¹. One table holds the rows of L for the examples that are
-    not placed yet, and the rows of L[S]⁻¹, in order and first, for those that are. U is not
-    kept."""
+    The elimination proceeds head by head. With L = Z[:, C] U⁻¹, L[S] is lower triangular by groups,
+    with the identity on each, and Λ = L[t] L[S]⁻¹. One table holds the rows of L for the examples
+    that are not placed yet, and the rows of L[S]⁻¹, in order and first, for those that are. U is
+    not kept."""
 
     def __init__(self, examples: int, prime: int) -> None:
         self.prime = prime
@@ -125,7 +125,7 @@ class Placement:
         return joined(parts, axis=1)
 
     def residual(self, eliminators: Block, targets: Block, placed: Block) -> Block:
-        """x_t - Λ_t X_S: targets (g, d), placed rows' X_S (N, d)."""
+        """The residuals x_t - Λ_t X_S. targets: x_t, (g, d). placed: X_S, (N, d)."""
         return self._difference(targets, eliminators, placed)
 
     def remainder(self, examples: list[int], block: Block) -> Block:
@@ -159,7 +159,7 @@ class Placement:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
         rest: the remainder of all unplaced examples, if known. With σ the group's residuals at the
-        pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there): the identity on the group.
+        pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there), the identity on the group.
         """
         old, new = len(self.rows), len(self.rows) + len(group)
         others, columns = self.unplaced, block[:, pivots]
@@ -191,7 +191,7 @@ class Placement:
 
 
 def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[list[int], list[int]]:
-    """The first rows, at most `most`, of the block (N, d) that are independent mod p, with pivots.
+    """The first rows of the block (N, d) that are independent mod p, at most `most`, with pivots.
 
     Each row, in order, is kept unless it depends on those kept before; its pivot is the largest
     float entry among those that are not 0 mod p. The kept rows are invertible at the pivots.
@@ -229,7 +229,7 @@ def independent_rows(block: Block, p: int, most: int | None = None) -> tuple[lis
 def _eliminate(
     mod: FloatArray, guide: FloatArray, p: int, most: int
 ) -> tuple[list[int], list[int]]:
-    """Gauss-Jordan in place, row by row; the independent rows and their pivot columns."""
+    """Gauss-Jordan elimination in place, row by row; returns independent rows and pivot columns."""
     independent: list[int] = []
     pivots: list[int] = []
     for i in range(len(mod)):

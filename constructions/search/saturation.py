@@ -48,7 +48,7 @@ def saturated(drops: Sequence[int], bits: int) -> bool:
 
 
 def least_lead(lead: IntegerArray, finite: IntegerArray, targets: IntArray) -> int:
-    """The least c ≥ 1 at which c·lead + finite, (N, n), is largest at its target by 1 or more."""
+    """The least c ≥ 1 at which c·lead + finite, (N, n), is largest at each target, by 1 or more."""
     rows = np.arange(len(targets))
     gap = integers.subtract(lead[rows, targets][:, None], lead)
     need = integers.add(integers.subtract(finite, finite[rows, targets][:, None]), np.array([1]))

@@ -5,7 +5,7 @@ of a context. None of these contains the whole lattice (for v by the partition c
 because the rows of E are distinct, by A2), so random combinations with coefficients in a box that
 doubles succeed with probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations
 of few terms come first, and then those of all terms: the images of n independent rows of a context
-may be unit vectors, and only n - 1 terms or more distinguish these.
+may be unit vectors, which only combinations of n - 1 or more terms distinguish.
 
 The best pair has the shortest total logit range Σ_s |v·e_s| · range(E_s u): the bits that the head
 adds to the softmax denominators.
@@ -133,7 +133,7 @@ def selects(images: AnyArray) -> BoolArray:
 
 
 def spread(us: IntArray, context_images: IntegerArray, examples: Sequence[int]) -> FloatArray:
-    """range(E_t u) up to a common factor, (P, S) float64."""
+    """The ranges of E_t u up to a common factor, (P, S) float64."""
     shared = len(context_images) == 1
     table = context_images if shared else context_images[list(examples)]
     step = max(1, _CELLS // (len(us) * table.shape[1]))

@@ -38,7 +38,7 @@ def from_npz(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]
 
 
 def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, AnyArray]:
-    """Some arrays, read by the library safetensors (extra `weights`). Raises InputError."""
+    """Some arrays, read by the safetensors library (extra `weights`). Raises InputError."""
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
@@ -107,7 +107,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
 
 
 def _require_stored(path: str, source: str) -> None:
-    """Refuse compressed files: PyTorch reads whole archives, and writes none compressed."""
+    """Refuse compressed files: PyTorch reads whole archives, and does not write compressed ones."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(info.file_size for info in archive.infolist())

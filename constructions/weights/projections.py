@@ -152,7 +152,7 @@ def _parts(
 
 
 def _repeated(array: ExactArray, groups: int, heads: int) -> ExactArray:
-    """The rows of each of the groups, for each head that it serves."""
+    """The rows of each group, repeated for each head that uses it."""
     rows = np.arange(len(array)).reshape(groups, -1)
     return array[np.repeat(rows, heads // groups, axis=0).ravel()]
 

@@ -1,9 +1,9 @@
 """Queries, contexts and outputs of a layer inside a model, recorded in a forward pass.
 
 Hooks record the arguments and the result of torch.nn.MultiheadAttention or of a transformer's
-layer, and of other attention the inputs of the query and key projections and the result of the
-output projection. Every query position is an example: its context is the rows that it sees. PyTorch
-is not imported here."""
+layer; for other attention, they record the inputs of the query and key projections and the result
+of the output projection. Every query position is an example: its context is the rows that it sees.
+PyTorch is not imported here."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def record(
 ) -> Iterator[Recording]:
     """Record the inputs and outputs of a layer while the block runs.
 
-    module: torch.nn.MultiheadAttention, or one with q/k/v/o projections (`Weights.from_torch`), or
-    a transformer's layer with one of these in it, on batches (B, n, d). positions: the places of
-    the queries that become examples (-1: the last); default: all. causal: whether position i sees
-    only rows up to i, whatever mask is passed; by default the mask, then the module's `is_causal`,
-    then GPT-2's names (c_attn) decide. Set it for a module that masks internally. Queries that see
-    no row are left out.
+    module: torch.nn.MultiheadAttention, a module with q/k/v/o projections (`Weights.from_torch`),
+    or a transformer's layer that contains one of these, on batches (B, n, d). positions: the places
+    of the queries that become examples (-1: the last); default: all. causal: whether position i
+    sees only rows up to i, whatever mask is passed; by default the mask, then the module's
+    `is_causal`, then GPT-2's names (c_attn) decide. Set it for a module that masks internally.
+    Queries that see no row are left out.
 
     Raises InputError for a module without a single attention layer, a mask that changes logits or
     differs between heads, a pass that does not run each projection once, another tensor among the

@@ -1,4 +1,4 @@
-"""From the arrays of a transformer and its design to blocks: a layer of it, or a whole model.
+"""From the arrays of a transformer and its design to blocks: one of its layers, or the whole model.
 
 With f attention or the feed-forward map, and N a normalization, each half of a layer is x + f(N(x))
 (pre-norm) or N(x + f(x)) (post-norm): a group with a skip connection, with N inside or after it.
@@ -48,7 +48,7 @@ class Transformer:
     used: set[str] = field(default_factory=set)
 
     def blocks(self, prefix: str) -> tuple[Block, ...]:
-        """The blocks of the model, layer or attention below this prefix, with its dot, or ""."""
+        """The blocks of the model, layer or attention below this prefix ("" or with its dot)."""
         first = self.parts.layer.format(0)
         inside = [x for x in self.arrays if f".{first}" in f".{x[len(prefix) :]}"]
         places_ = {place.prefix for place in places(self.arrays, NAMINGS)}
@@ -140,7 +140,7 @@ class Transformer:
         return [FeedForward(*up, "all", activation), FeedForward(*down, "all")]
 
     def _norm(self, prefix: str, names: Names | None) -> Iterator[Block]:
-        """A normalization with weights of these names, if the design has one."""
+        """A normalization whose weights have these names, if the design has one."""
         kind = self.design.norm
         if names is None or kind is None:
             return

@@ -52,7 +52,7 @@ class Weights(StoredLayer):
     ) -> Weights:
         """The attention weights of a PyTorch module.
 
-        module: torch.nn.MultiheadAttention, or one of transformers, of a type listed in
+        module: torch.nn.MultiheadAttention, or a module of transformers of a type listed in
         docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
         output projections, fused or not; it is then assumed that nothing else acts. prefix: selects
         the layer if the module has several. heads: needed if no attribute of the module states it.
@@ -120,7 +120,7 @@ def network_of(
 
     source: a module of transformers, of a type that docs/models-and-layers.md lists; a module of
     TransformerLens; a model that tracr compiled; arrays by name, with the options in `config`; or a
-    model's folder. A network with a table of tokens takes rows of 0 with a single 1.
+    model's folder. A network with a table of tokens takes one-hot rows.
 
     Arithmetic: exact, with floats as rationals. Raises InputError for a type, an option or an array
     that is not understood, and for a module in training mode. Source: docs/models-and-layers.md.

@@ -52,7 +52,7 @@ def build(
 
 
 class _Builder(WidthOneBuilder):
-    """One u that serves every group, because it separates all contexts."""
+    """The same u is used for every group, because it separates all contexts."""
 
     def _separators(self, group: Sequence[int]) -> IntArray:
         return apart(self.key_coordinates.images, self.rng)

@@ -1,6 +1,6 @@
 """Coordinates of the vectors u and v of a head of width one, such that all logits are integers.
 
-u and v matter only through E⁽ᵗ⁾u and v·e_t, and these must be integers for all t. Two ways:
+u and v matter only through E⁽ᵗ⁾u and v·e_t, which must be integers for all t. There are two ways:
 
   lattice   u and v in a basis of *all* such vectors, LLL-reduced for short images
             (constructions/exact/lattice.py): the shortest logits, for data of moderate size;
@@ -102,8 +102,9 @@ class GroupQueries:
     def _random_kernel(self, rng: np.random.Generator) -> IntegerArray:
         """A few random integer vectors y with R y = 0: (k, m).
 
-        |det|·w, w random off the pivots, minus the solution of R y = |det|·R w. A linear form
-        that is not 0 on the whole kernel vanishes at each of them with probability at most 2^-20.
+        They are |det|·w, w random off the pivots, minus the solution of R y = |det|·R w. A linear
+        form that is not 0 on the whole kernel vanishes at each of them with probability at most
+        2^-20.
         """
         k = self._rows.shape[1]
         free = np.setdiff1d(np.arange(k), self._pivots)

@@ -9,10 +9,10 @@ With distinct contexts a head may place up to d examples, and places as many as 
 heads have nonzero logits, and the numbers in the readout have fewer bits.
 
 The search minimizes the bits per placed example. A pair places as many examples as its features
-raise the rank by, and this number only falls as other heads are added (rank is submodular): a count
-bounds all later ones. The first estimate is the number of unplaced examples whose attention is not
-uniform. So the pair with the best estimate is counted, and accepted if it is still the best (a
-lazy greedy search).
+raise the rank by, and this number only falls as other heads are added (rank is submodular), so a
+count bounds all later counts. The first estimate is the number of unplaced examples whose attention
+is not uniform. So the pair with the best estimate is counted, and accepted if it is still the best
+(a lazy greedy search).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ShortHeads:
         self.vs, reach = _shortest(vs, magnitude(vs, queries, every))
         self._bits = np.repeat(reach @ ranges.T, 2)
         most = np.full(len(self.vs), float(builder.data.T))
-        if self.data.shared:  # equal v·e_t have equal features
+        if self.data.shared:  # equal v·e_t imply equal features
             most[:] = [len(np.unique(products)) for products in combine(self.vs, queries)]
         self._bounds = np.repeat(most, 2 * len(self.us))
         self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)

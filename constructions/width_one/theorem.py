@@ -1,7 +1,8 @@
 """Width one is enough (ours; the written proof is docs/width-one.md).
 
 Under A1 and A2, H(n-1) + 1 examples are memorized universally by H heads of width d_h = 1, with
-H(2d + d·d_v + d_v·m) parameters. At this width the paper's r = min(n, d_h) is 1, for one example.
+H(2d + d·d_v + d_v·m) parameters. At this width the paper's r = min(n, d_h) is 1, which allows one
+example.
 
 The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h has the matrix
 
@@ -13,7 +14,7 @@ The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h h
           maximum and one minimum
     c     a whole number
 
-For t ∈ G_h the logits are α_t·E⁽ᵗ⁾u, whatever c. As c grows, an earlier s attends to the one row
+For t ∈ G_h the logits are α_t·E⁽ᵗ⁾u, for every c. As c grows, an earlier s attends to the one row
 L_s of E⁽ˢ⁾ where (v0·e_s)·E⁽ˢ⁾u is largest.
 
 *Curve lemma.* Let E (n×d) have rank n, let g ∈ R^n have distinct entries, and x(α) = Eᵀσ(αg). Then
@@ -35,7 +36,7 @@ A group's own rows are never saturated: a saturated head of width one reaches on
 each hull, the rows where E⁽ᵗ⁾u is largest and smallest.
 
 How large c must be is found by search: 0, 1, 2, ..., until the rank is full at that c. In most data
-the very shortest pairs (u, v) suffice, without v0 and c, and are tried first
+the very shortest pairs (u, v) suffice without v0 and c, so they are tried first
 (constructions/width_one/short.py). Logits are integers in units of ln 2, as in
 constructions/paper/theorem.py.
 """
@@ -72,7 +73,7 @@ from attncert.constructions.width_one.short import ShortHeads
 class WidthOneHead(SteeringHead):
     """The choices for one head, M = u (c v0 + v1)ᵀ: separator u, selector v0, α_t = v1·e_t (vectors
     d×1 over ℚ). gap_bits may be negative, since c is as small as the rank allows. A short head is
-    not one of the proof: only the rank certifies it, and no step is claimed."""
+    not a head of the proof: only the rank certifies it, and no step is claimed."""
 
     separator: fmpq_mat
     v1: fmpq_mat
@@ -100,14 +101,13 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: H, default the fewest that the theorem allows (more, if these admit no grouping).
-    short_heads: short heads first (c = 0), which may place more than n - 1 examples each, then the
-    proof's heads for the rest. False: only the proof's heads, in groups of n, n - 1, ....
-    saturation: the proof's heads alone, each with the least c that gives it (or a larger one if the
-    rank needs it).
-    Arithmetic: exact; the rank is decided mod p here, and verify/ proves it again. Raises
-    InputError, and HypothesisFails with a witness if A2, the capacity or the partition condition
-    fails.
+    heads: H, default the fewest that the theorem allows (or more if these admit no grouping).
+    short_heads: whether short heads (c = 0), which may place more than n - 1 examples each, come
+    first, and the proof's heads place the rest; if False, all heads are the proof's, with groups of
+    n, n - 1, .... saturation: bits; if given, all heads are the proof's, each with the least c that
+    saturates it (or a larger one if the rank needs it). Arithmetic: exact; the rank is decided mod
+    p here, and verify/ proves it again. Raises InputError, and HypothesisFails with a witness if
+    A2, the capacity or the partition condition fails.
     """
     require_positive(heads=1 if heads is None else heads)
     require_independent_rows(data)
@@ -154,7 +154,7 @@ def proof_heads(
 def _short_then_proof(
     builder: WidthOneBuilder, partition: Groups, progress: Progress
 ) -> list[WidthOneHead] | None:
-    """Short heads as long as one is found, then `proof_heads`; None if the remaining examples have
+    """Short heads as long as any are found, then `proof_heads`; None if the remaining examples have
     no grouping.
 
     Every short head places as many examples as the proof's would, so the heads suffice.
