@@ -1,13 +1,13 @@
 """Compares the a-priori bound, which says how large c must be, with the c found (step 8).
 
-Let the limit matrix (every earlier feature replaced by its target row) have least singular value
-σ. With B bits of saturation each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by Weyl's
-inequality full rank survives as soon as
+Let the limit matrix (every earlier feature replaced by its target row) have the least singular
+value σ. With B bits of saturation each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by
+Weyl's inequality the rank stays full if
 
     (n-1)·2^-B·sqrt(Σ_s diam(E⁽ˢ⁾)²) < σ.
 
 The group's own rows do not move: their logits do not depend on c. σ is computed in float64, so the
-bound is numerical: nothing rests on it.
+bound is only numerical, and no claim rests on it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LARGEST = 400  # no singular values are computed for more examples
 
 
 class Conditioning:
-    """The condition number of Z, head by head, in float64. It is printed; nothing rests on it.
+    """The condition number of Z, head by head, in float64. It is only printed.
 
     blocks: the features of the heads so far, (T, d) each. contexts: scaled by a power of two, which
     does not change the condition number.
@@ -73,8 +73,9 @@ class Apriori(Conditioning):
     """Bounds head by head; call `bound` for a head before `add`."""
 
     def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
-        """The bounds c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for its earlier
-        s (N, n). None if float64 does not resolve them."""
+        """The bounds c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for the N
+        earlier examples s, (N, n). None if float64 does not resolve them.
+        """
         rows = [*head.earlier, *head.group]
         where = [0 if self.data.shared else s for s in head.earlier]
         block = self.features(table)[rows]
@@ -94,12 +95,12 @@ class Apriori(Conditioning):
 
 
 def least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: int) -> int:
-    """The least c at which every target row leads by `bits`; exact."""
+    """The exact least c at which every target row leads by `bits`."""
     finite = table[list(head.earlier)] - head.c * lead
     least = 1
     for row, beta, target in zip(lead, finite, head.targets, strict=True):
         for i in range(len(row)):
-            if row[i] != row[target]:  # equal rows of a context are equal at every c
+            if row[i] != row[target]:  # equal rows stay equal at every c
                 need = fmpq(bits + beta[i] - beta[target])
                 least = max(least, int((need / fmpq(row[target] - row[i])).ceil()))
     return least

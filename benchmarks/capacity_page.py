@@ -1,4 +1,4 @@
-"""Universal capacity, certified and promised, against H, n and d_h: a gallery page.
+"""A gallery page on universal capacity, certified and promised, as a function of H, n and d_h.
 
 For a setting (H, n, d_h, one shared context or distinct ones) random integer examples are drawn,
 as many as any weights can memorize: min(H d, H a + b) for these contexts (docs/tightness.md,
@@ -78,7 +78,7 @@ def along(axis: str, values: tuple[int, ...]) -> Iterator[Row]:
 
 
 def certify(heads: int, context: int, head_width: int, d: int, shared: bool) -> Row:
-    """What is certified in one setting on T examples, as many as any weights allow, and on fewer.
+    """What is certified in one setting, on T examples (the most any weights allow) and on fewer.
 
     >>> row = certify(3, 3, 1, 5, shared=False)
     >>> row["T"], row["certified"], row["width_one"], row["paper"], row["width_one_built"]
@@ -120,7 +120,8 @@ def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
 def same_examples(heads: int, n: int, d: int, shared: bool) -> dict[str, Row]:
     """Every construction on T = H(n-1) + 1 examples: heads, parameters (m = d_v = 1), rank.
 
-    fewest: the least number of heads of width one that some weights allow; no theorem promises it.
+    fewest: the fewest heads of width one that the bounds for all weights leave possible; no theorem
+    promises them.
     """
     data = family(places(heads, n), n, d, shared=shared)
     few = next(h for h in range(1, heads + 1) if min(spans(data).features(h), h * d) >= data.T)

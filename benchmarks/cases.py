@@ -1,4 +1,4 @@
-"""Runs each benchmark case in its own process, for its peak memory and a time limit."""
+"""Runs each benchmark case in its own process, to measure its peak memory and limit its time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def asked(
 def in_own_process(script: str, case: dict[str, Any], limit_s: float) -> dict[str, Any]:
     """The case, then the JSON that `script --case CASE` prints, or "not within N s".
 
-    `total_s` is the whole process, imports included.
+    `total_s` is the time of the whole process, imports included.
     """
     started = time.perf_counter()
     command = [sys.executable, script, "--case", json.dumps(case)]

@@ -1,8 +1,8 @@
-"""Processor seconds of small commands, in a fresh process each, and of the first one.
+"""Measures processor seconds of small commands, each in a fresh process, when run first and again.
 
     python benchmarks/commands.py [--before FOLDER] [--rounds N] [--quick] [--out FILE]
 
-"first" has an empty folder for Numba's compiled code, "again" runs it once more; Python's own
+"first" starts with an empty folder for Numba's compiled code, "again" is a second run; Python's own
 bytecode is compiled before both, as pip does. --before: a checkout of another revision, which runs
 the same commands in turn. Structured vectors: the cage of girth 12, unit vectors with a Hadamard
 matrix of order 64, and 16 equiangular lines in 6 dimensions.
@@ -93,7 +93,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 def measured(
     name: str, words: list[str], trees: dict[str, Path], folder: Path, rounds: int
 ) -> dict[str, Any]:
-    """For each tree the median of the seconds, first and again, and the last line of the answer."""
+    """For each tree, the median seconds of the first and the second run, and the answer."""
     row: dict[str, Any] = {"name": name}
     seconds: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds):

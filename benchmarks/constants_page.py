@@ -1,4 +1,4 @@
-"""Effective constants, a gallery page: how large c must be, and what it costs.
+"""A gallery page on effective constants: how large c must be, and what it costs.
 
 A theorem says that some c works. Three numbers say which c, for every head with a selector (the
 other heads stay as built):
@@ -8,7 +8,7 @@ other heads stay as built):
 - B at that c, the smallest lead of a target row over another row of its context, in bits, over all
   earlier examples: how far the head is really saturated there (negative: a row does not lead yet);
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
-  apriori.py): numerical, and nothing rests on it.
+  apriori.py): these are only numerical, and no claim rests on them.
 
 For the whole layer the page has the longest logit range, the expected bits of an exact readout,
 the condition number of Z (float64) and the number of parameters.
@@ -51,7 +51,7 @@ SIZES = {
     "context": tuple((H, n) for n in (2, 3, 4, 5, 6)),
 }
 SYMBOLS = {"heads": "H", "context": "n"}
-MOST_TRIED = 64  # the most values of c tried below the one built
+MOST_TRIED = 64  # how many values of c below the one built are tried at most
 _MARKS = {
     "paper": (RED, "o"),
     "width-one, the proof's heads": (GREEN, "s"),
@@ -134,9 +134,9 @@ def least_certified(
 ) -> tuple[int, int | None] | None:
     """(c, B) of head `number` (from 1, with a selector): the least c whose rank is certified.
 
-    The rank is that of heads 1, ..., `number` on the examples they place, modulo a prime, the
-    earlier heads as built. At c' the logits of an example are those at c minus
-    (c - c')·(v·e_s)·E⁽ˢ⁾u; for the head's own group that difference is 0 by its selector.
+    The rank is that of heads 1, ..., `number` on the examples they place, modulo a prime; the
+    earlier heads are as built. At c' the logits of an example are those at c, minus
+    (c - c')·(v·e_s)·E⁽ˢ⁾u; for the head's own group that difference is 0 because of its selector.
     tables: the logits of the layer's heads. Returns None if no c that was tried has full rank.
     """
     head = built.heads[number - 1]

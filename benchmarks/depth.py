@@ -1,10 +1,10 @@
-"""Certified ranks and their bound against layers and parameters, for docs/depth.md.
+"""Certified ranks and their bound for growing numbers of layers and parameters, for docs/depth.md.
 
     python benchmarks/depth.py [--quick] [--out FILE]
 
-The table has, for each number of layers, the fewest heads of width 1 whose N reaches all labels.
-The picture, docs/images/depth.svg, shows certified ranks on the digits against the number of
-parameters. With --quick only the table of the text is made.
+The table gives, for each number of layers, the fewest heads of width 1 for which N is at least the
+number of labels. The picture, docs/images/depth.svg, shows certified ranks on the digits against
+the number of parameters. With --quick, only the table is made.
 """
 
 from __future__ import annotations

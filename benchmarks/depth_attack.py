@@ -5,8 +5,8 @@
 CASES networks of 1 to 4 layers have distinct random contexts: their ranks should equal the law,
 unless the weights happen to be special. One network in fifty is larger than the others. A fifth as
 many have special data: one context for all examples, few different contexts, or vectors in a
-subspace, with the query among the tokens or apart. Their ranks should not exceed the bound that
-`attncert capacity` gives for these data.
+subspace, with the query among the tokens or separate from them. Their ranks should not exceed the
+bound that `attncert capacity` gives for these data.
 """
 
 from __future__ import annotations

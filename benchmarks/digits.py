@@ -23,7 +23,7 @@ from typing import Any
 from cases import asked, command, in_own_process, table, write
 
 OUT = "benchmarks/results/digits.json"
-CASES = {  # the seconds allowed for build and solve, on a machine with other work
+CASES = {  # the seconds allowed for build and solve, on a machine that is not idle
     "width-one": {25: 60, 49: 60, 97: 60, 193: 90, 385: 400, 769: 2400},
     "paper": {25: 60, 49: 60, 97: 600},
 }

@@ -1,15 +1,16 @@
-"""Repeats the paper's experiments with given labels, with certificates: T against H, n and d_h.
+"""Repeats the paper's experiments on given labels, with certificates: T against H, n and d_h.
 
 Data: contexts (one for each example, or one for all) and queries uniform on [0, 1] in steps of
 1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
 unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
-share that the most similar point reached and its neighbours, then bisection. A T counts as found if
-Levenberg-Marquardt from one of two random starts (eight for one head; one if N is above 1,000)
-reaches rounding. The T of a row is the largest one found that can be certified; its certificate is
-written, and checked from the file by the fast checker (up to 2,000 unknowns and 8 million items;
-above that the same theorem is applied in memory, and the row says so). Only certified examples
-count as memorized; "not found" is not "impossible". There are 16 shares, up to N; if N is above
-1,000, there are 11, up to 95 %; for one shared context there is one every 2 %, up to N.
+share that the most similar point reached and its neighbours, then by bisection. A T counts as found
+if Levenberg-Marquardt from one of two random starts (eight for one head; one if N is above 1,000)
+reaches the labels up to rounding. The T of a row is the largest one found that can be certified;
+its certificate is written, and checked from the file by the fast checker (up to 2,000 unknowns and
+8 million items; above that the same theorem is applied in memory, and the row says so). Only
+certified examples count as memorized; "not found" is not "impossible". There are 16 shares, up to
+N; if N is above 1,000, there are 11, up to 95 %; for one shared context there is one every 2 %, up
+to N.
 
 python benchmarks/experiments.py [--resume FILE] [--budget SECONDS] [--series NAME] [--steps N]
     [--found FOLDER]
@@ -52,7 +53,7 @@ def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, 
     """Search, certify and check; if the largest T found has no certificate, search below it.
 
     share: the share of N at which the search begins; a poor choice only costs time.
-    found: what was found on a GPU before.
+    found: what was found earlier on a GPU.
     """
     found = found or Found(point)
     row: dict[str, Any] = asdict(point) | {"bounds": point.bounds(), "T": None}
@@ -67,7 +68,7 @@ def row_of(point: Point, share: float, found: Found | None = None) -> dict[str, 
 
 
 class Found:
-    """The result of the search at a point: for each T tried the weights, or None."""
+    """The result of the search at a point: for each T tried, the weights or None."""
 
     def __init__(self, point: Point, xp: Any = np) -> None:
         self.point, self.xp, self.candidates = point, xp, point.candidates()
@@ -81,7 +82,7 @@ class Found:
         return largest * self.point.m / self.point.law
 
     def largest(self, share: float, high: int) -> int:
-        """The number of the largest candidate below `high` with weights, by bisection; or -1."""
+        """The number of the largest candidate below `high` with weights, by bisection, or -1."""
         low, asked = -1, share * self.point.law / self.point.m + 0.5
         begin = max(bisect_right(self.candidates, asked) - 1, 0)
         while high - low > 1:
@@ -94,7 +95,7 @@ class Found:
 
 
 def keep(found: Found, folder: Path) -> None:
-    """The weights and what was tried for them, as a file of the folder."""
+    """Write the weights, and what was tried to find them, to a file in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     told = json.dumps({"point": asdict(found.point), "tried": found.tried})
     weights = {
@@ -107,7 +108,7 @@ def keep(found: Found, folder: Path) -> None:
 
 
 def kept(folder: Path) -> dict[Point, Found]:
-    """What `keep` left in the folder, by point."""
+    """What `keep` wrote into the folder, by point."""
     points = {}
     for path in sorted(folder.glob("*.npz")):
         with np.load(path) as file:
@@ -211,7 +212,7 @@ def checked(near: Near) -> dict[str, Any]:
 
 
 def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
-    """The points that were not run, the fastest first."""
+    """The points that were not run, fastest first."""
     done = {key(row) for row in rows if row["outcome"] != "not run"}
     return [
         point

@@ -1,4 +1,4 @@
-"""Adds to the paper's experiments how far heads saturate at equal T.
+"""Adds to the paper's experiments how strongly heads saturate at equal T.
 
 The proofs' layers memorize universally, on as many examples as they promise, with softmax in
 base 2; Levenberg-Marquardt fits the labels of the same examples, from small random weights.

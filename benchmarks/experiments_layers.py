@@ -1,9 +1,9 @@
 """The experiments of experiments.py with the number of layers on the axis: T against L.
 
 The examples have distinct contexts of 4 tokens of width 8 and real labels; each layer has 2 heads
-of width 1. For each L, T falls through shares of the bound N_L; one of four Levenberg-Marquardt
-runs must reach the labels and be certified, and the fast checker must accept the file. This takes
-minutes.
+of width 1. For each L, decreasing shares of the bound N_L are tried as T; one of four
+Levenberg-Marquardt runs must reach the labels and be certified, and the fast checker must accept
+the file. This takes minutes.
 
 python benchmarks/experiments_layers.py [--layers L] [--out FILE]
 """

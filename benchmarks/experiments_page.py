@@ -1,7 +1,7 @@
 """The page on the paper's experiments, from the rows that experiments.py keeps.
 
-In figures points are certificates and lines are formulas. Figures have no dates, so the same rows
-give the same bytes.
+In the figures, points are certificates and lines are formulas. Figures have no dates, so the same
+rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def examples(row: Row) -> int:
 
 
 def below_what_is_proved(row: Row) -> bool:
-    """Whether fewer examples were certified than are memorized whatever their labels."""
+    """Whether fewer examples were certified than are proved memorized whatever their labels."""
     proved = max(row["bounds"]["universal"], row["bounds"]["every_labelling"] or 0)
     return row["outcome"] == "certified" and row["T"] < proved
 
@@ -109,7 +109,7 @@ class Series:
 
     @property
     def ranges(self) -> list[dict[str, Any]]:
-        """T and N along the axis for each kind of contexts, with real labels."""
+        """T and N along the axis for each kind of context, with real labels."""
         return [
             {
                 "contexts": title,
@@ -177,7 +177,7 @@ def _joining(series: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def _place(row: Row) -> tuple[int, str]:
-    """The place of a row: series heads, context, head width, then the rest; small ones last."""
+    """Sort key of a row: the series heads, context, head width, then the rest; small ones last."""
     names = list(_AXES)
     base = row["series"].split(",")[0]
     return (names.index(base) if base in names else len(names)), row["series"]

@@ -52,7 +52,7 @@ class Point:
 
     @property
     def law(self) -> int:
-        """N, which bounds T·m for almost all labels in ℝᵐ (but not for finitely many labels)."""
+        """N, which bounds T·m for almost all labels in ℝᵐ (but not if labels are finitely many)."""
         return self.spans.bound(self.heads, self.head_width, self.value_width)
 
     def shape(self) -> Shape:
@@ -92,7 +92,7 @@ class Point:
 
 
 def points() -> list[Point]:
-    """Every point, the fastest first.
+    """Every point, fastest first.
 
     The point n = 32 at H = 10 is in the series "heads".
     """

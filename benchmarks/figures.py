@@ -1,4 +1,4 @@
-"""Figures of Matplotlib as SVG with reproducible bytes.
+"""Matplotlib figures as SVG files with reproducible bytes.
 
 The style is Matplotlib's default, not the user's, with a fixed salt for ids, no date or version,
 and text as paths from the bundled font.

@@ -1,9 +1,9 @@
 """Compares our fits of given labels with SciPy's least_squares and, if torch is installed, Adam.
 
-All methods get the same data, start and derivatives, and are timed to a largest error of 10^-6 (n =
-8, d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H, layers
-with n = 32, d = 64 and T = 180 H are fitted and certified, and their files, if any, are checked by
-the fast checker. Adam may take ten minutes of processor time, or --adam-seconds.
+All methods get the same data, start and derivatives, and are timed until the largest error is 10^-6
+(n = 8, d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H, layers with
+n = 32, d = 64 and T = 180 H are fitted and certified, and their files, if any, are checked by the
+fast checker. Adam may take ten minutes of processor time, or --adam-seconds.
 
 python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K] [--adam-seconds S] [--table]
 [--out FILE]
@@ -47,7 +47,7 @@ class _Reached(Exception): ...
 
 
 def example(T: int, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normal numbers in steps of 1/64, of about unit size, so that `fit` scales by one."""
+    """Normally distributed multiples of 1/64, of about unit size, so that `fit` scales by one."""
     draw = np.random.default_rng(seed)
     shapes = ((T, n, d), (T, d), (T, 1))
     contexts, queries, labels = (np.round(draw.standard_normal(s) * 64) / 64 for s in shapes)
@@ -88,8 +88,7 @@ def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[
 
 
 def adam(data: Any, shape: Shape, seed: int, seconds: float) -> dict[str, Any]:
-    """Adam on all examples at once with step size 10⁻² (torch, float64). The smallest error
-    counts."""
+    """Adam on all examples at once (torch, float64) with step size 10⁻²; the least error counts."""
     import torch
 
     torch.set_num_threads(1)
@@ -189,7 +188,7 @@ def _since(start_: tuple[float, float]) -> dict[str, float]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """A table of the methods that are run to 10⁻⁶, then one of the large layers."""
+    """A table of the methods that are run to 10⁻⁶, and then one of the large layers."""
     lines = []
     for row in result["to_1e-6"]["rows"]:
         runs = row.get("runs", [])

@@ -1,10 +1,11 @@
-"""Measures the cost of certificates as theorems that Coq checks. The gallery has two, about digits.
+"""Measures the cost of certificates as theorems that Coq checks. The gallery has two, on digits.
 
     python benchmarks/kernel.py FILE ... [--out benchmarks/results/kernel.json]
     python docs/make_gallery.py digits-kernel    writes the page, from that file
 
 It measures processor time and peak memory of the programs that `attncert check --verified` and
-`--kernel` start; they need `attncert kernel build`. The page has the commands that write the files.
+`--kernel` start; they need `attncert kernel build`. The page shows the commands that write the
+files.
 """
 
 from __future__ import annotations

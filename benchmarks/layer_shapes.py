@@ -3,7 +3,7 @@
 python benchmarks/layer_shapes.py [MODEL T N]: float32 weights with biases, 12 heads of width 64, on
 T random examples of N tokens; labels are the layer's own outputs in float32, so all must be within
 1e-3. GPT-2 is causal: the last example sees all rows, the others fewer. Prints seconds of CPU and
-the peak memory of the process; each row has a new process.
+the peak memory of the process; each row runs in a new process.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def weights(model: str) -> StoredLayer:
 
 
 def outputs(layer: StoredLayer, contexts: AnyArray, queries: AnyArray, mask: AnyArray) -> AnyArray:
-    """The outputs in float64, from the very matrices that are audited."""
+    """The outputs in float64, computed from the same matrices that are audited."""
     x, e = (np.concatenate([y, np.ones((*y.shape[:-1], 1))], axis=-1) for y in (contexts, queries))
     total = np.zeros((len(e), D)) + _floats(layer.offset)
     values = _floats(layer.layer.output)

@@ -1,9 +1,10 @@
 """The table of docs/models-and-layers.md: types of models, their options, and their agreement.
 
-PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type it records a random
-layer of 20 small random models of transformers (`tests/support/model_cases.py`), in float64, with
-and without padding. The table has the largest difference between its outputs and those of the layer
-as read from the module and from the file, relative to the largest output.
+PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type, it takes 20 small
+random models from transformers and records one random layer of each
+(`tests/support/model_cases.py`), in float64, with and without padding. The table has the largest
+difference between its outputs and those of the layer as read from the module and from the file,
+relative to the largest output.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def agreement(name: str, cases: int) -> float:
 
 
 def options(kind: ModelType) -> tuple[str, str]:
-    """Cells: the types, and the options that are refused."""
+    """Table cells: the types, and the options that are refused."""
     plain = (f"{key} except {' or '.join(map(str, values))}" for key, values in kind.plain.items())
     return ", ".join(kind.names), "; ".join(plain) or "-"
 

@@ -1,4 +1,4 @@
-"""Real models, one layer each: embed real inputs, judge the assumptions, tabulate.
+"""Embeds real inputs in one layer of each real model, judges the assumptions, and tabulates them.
 
     python benchmarks/models.py --work FOLDER [CASE ...]
     python benchmarks/models.py --table    shows the results as a table
@@ -253,7 +253,7 @@ def _timed(words: list[str]) -> dict[str, float]:
         check=False,
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
     )
-    if done.returncode not in (0, 1, 3):  # no answer
+    if done.returncode not in (0, 1, 3):  # there is no answer
         sys.exit(done.returncode)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {

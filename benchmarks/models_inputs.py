@@ -4,8 +4,8 @@
 
 writes crops/ (2,000 crops of 224×224 from the photographs of scikit-image and scikit-learn),
 text.txt (documentation topics and docstrings of Python's standard library), the configurations of
-SHAPES, and bpe/tokenizer.json (byte pairs, trained on that text). Nothing is downloaded. The
-photographs hold only about 110 disjoint crops, so that 2,000 overlap; no two are the same.
+SHAPES, and bpe/tokenizer.json (byte pairs, trained on that text). Nothing is downloaded. Since the
+photographs hold only about 110 disjoint crops, the 2,000 overlap; no two are the same.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def byte_pairs(text: str, size: int = VOCABULARY) -> str:
 
 
 def passages(text: str, tokenizer: Path, length: int, count: int) -> np.ndarray:
-    """(count, length): evenly spread passages, which may overlap, with special tokens around
+    """(count, length): evenly spaced passages, which may overlap, with special tokens around
     each."""
     from tokenizers import Tokenizer
 

@@ -4,7 +4,7 @@
 
 FOLDER holds what models_inputs.py wrote (text.txt, bpe/). It gets digits/ (the 1,797 bundled digits
 as images), vit-before/, vit-trained/, gpt-before/ and gpt-trained/ (as transformers saves models),
-and training.json: loss and accuracy on inputs that were not trained on, and the time. One thread
+and training.json: loss and accuracy on held-out inputs, and the time. One thread
 and one seed: identical runs on one machine give identical weights. Nothing is downloaded.
 """
 
@@ -35,7 +35,7 @@ GPT: dict[str, Any] = {
     "n_embd": 128, "n_layer": 4, "n_head": 4, "n_positions": PASSAGE, "bos_token_id": 0,
     "eos_token_id": 0, "resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0,
 }  # fmt: skip
-SEEN = 1500  # digits that are trained on; the other 297 are not
+SEEN = 1500  # digits used for training; the other 297 are held out
 EPOCHS, IMAGES = 30, 50
 STEPS, PASSAGES = 400, 16
 
@@ -105,7 +105,7 @@ def trained(
     folder: Path,
     name: str,
 ) -> dict[str, Any]:
-    """Train by Adam; its rate rises for a twentieth of the steps, then falls to 0 as a cosine."""
+    """Train with Adam; its rate rises for 5 % of the steps, then falls to 0 like a cosine."""
 
     def kept(at: str) -> dict[str, float]:
         model.eval().save_pretrained(folder / f"{name}-{at}")

@@ -38,7 +38,7 @@ def matrix(rows: int, columns: int, entries: dict[tuple[int, int], Any]) -> fmpq
 
 
 def reads(width: int, start: int, size: int, times: int = 1) -> fmpq_mat:
-    """width×size: the coordinates from `start` on."""
+    """width×size: selects the coordinates from `start` onwards."""
     return matrix(width, size, {(start + j, j): times for j in range(size)})
 
 
@@ -50,9 +50,9 @@ EQUALS, SIGN, DIGIT, POWER, AFTER, ONE, LOW, TOP = 0, 1, 2, 3, 4, 5, 6, 16
 def alibi_adder(digits: int = 10) -> Case:
     """The adder of 36 parameters on AdderBoard (alexlitz), tried on a + 0, highest digits first.
 
-    ALiBi of slope log 10 gives every digit its power of ten, with a minus after "=". The mean of
-    digits times powers is the part of the sum that is still to be written; the digit whose multiple
-    of the power is nearest comes next. The published numbers are kept.
+    ALiBi of slope log 10 gives every digit its power of ten, with a minus sign after "=". The mean
+    of digits times powers is the part of the sum that is still to be written; the digit whose
+    multiple of the power is nearest comes next. The published numbers are kept.
     """
     signs = (0, digits + 1, *range(digits + 2, 2 * digits + 3))  # with the 0s between them
     frame = (11, 11, *[0] * digits, 10)
@@ -101,7 +101,7 @@ def nearest_digit() -> tuple[Any, ...]:
     return (
         GeneralAttention((rest,), everywhere, unit="1", residual=True, sinks=fmpq_mat([[0]])),
         FeedForward(matrix(d, 40, halves), fmpq_mat(1, 40), activation="relu"),
-        readout(matrix(40, 12, back), fmpq_mat([[0] * 10 + [-(10**30)] * 2])),  # no signs
+        readout(matrix(40, 12, back), fmpq_mat([[0] * 10 + [-(10**30)] * 2])),  # signs never win
     )
 
 
@@ -121,11 +121,12 @@ LARGE, VALUE = 0, 1
 def rotary_adder(c: int = 1000) -> Case:
     """The adder of 1 parameter on AdderBoard (issue 71, jnros), with the numbers stated there.
 
-    Digit d is (c - d^2/c, -d). Digits i of both numbers are 19 places apart, which is a full turn
-    of the rotation. So the query before digit i of the sum sees a_i and b_i, ten times as strongly
-    as a_(i-1) and b_(i-1), and the others very weakly: the second coordinate becomes 10 t - c',
-    with the sum t of digits and carry into place i, and the carry c' before it. From 94 on, SwiGLU
-    takes 100 off. The logits are those of the nearest multiple of 10.
+    Digit d is (c - d^2/c, -d). The digits i of the two numbers are 19 places apart, which is a full
+    turn of the rotation. So the query before digit i of the sum sees a_i and b_i, ten times as
+    strongly as a_(i-1) and b_(i-1), and the others very weakly: its second coordinate becomes
+    10t - c', where t is the sum of both digits and the carry into place i, and c' is the carry into
+    place i - 1. If this is 94 or more, SwiGLU subtracts 100. The logits are those of the nearest
+    multiple of 10.
     """
     turn, root = 2 * pi / 19, sqrt(2)
     ones, none, epsilon = fmpq_mat([[1, 1]]), fmpq_mat(1, 2), fmpq(1, 10**6)

@@ -58,7 +58,7 @@ def unit(size: int, *places: int) -> list[int]:
 def at_each_token(
     words: Any, token: Callable[..., Any], label: Callable[..., Any], before: Any = ()
 ) -> Dataset:
-    """The examples are all tokens of all words; `before` are tokens before each word."""
+    """The examples are all tokens of all words; `before`: tokens placed before each word."""
     contexts, queries, labels = [], [], []
     for word in words:
         tokens = [token(word, i) for i in range(len(word))]

@@ -1,14 +1,14 @@
-"""Measures the cost of every part against its size, and extrapolates to a million examples.
+"""Measures how the cost of each part grows with its size, and extrapolates to a million examples.
 
     python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
     python benchmarks/parts.py --table    shows that file as a table
 
 Processor seconds of one thread at four sizes or more, and seconds = a size^b by least squares of
 the logarithms. Groups, heads, rank and the fast check have width one, n = 8, d = 16, T = 7H + 1
-distinct contexts, random integers to ±9. The readout is solved exactly for the same data. The fit
-has data of the same shape with T = 45H and ends at a largest error of 10⁻⁶. Kruskal tests all sets
-of k among N vectors of 16 integers. Each size is run twice, and the shorter time counts, since the
-first run compiles.
+distinct contexts, random integers from -9 to 9. The readout is solved exactly for the same data.
+The fit has data of the same shape with T = 45H and ends at a largest error of 10⁻⁶. Kruskal tests
+all sets of k among N vectors of 16 integers. Each size is run twice, and the shorter time counts,
+since the first run compiles.
 
 Times for 10⁶ are extrapolated from the largest size with the asymptotic exponent of the part, far
 beyond the sizes that were run.

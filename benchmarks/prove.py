@@ -1,4 +1,4 @@
-"""Measures an exact proof: time, memory and bits against T, compared with a solve in SymPy.
+"""Measures how time, memory and bits of an exact proof grow with T, beside a solve in SymPy.
 
     python benchmarks/prove.py [--quick] [--out benchmarks/results/prove.json]
 

@@ -2,9 +2,9 @@
 
 Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares of the
 logarithms; b is what is reported. Asymptotically b should be 3 in k for a projected elimination, 1
-in N for residues and the projection, and 3 in T for a layer with T/H fixed, in ours and in FLINT.
-Short panels, and features, which grow as T^2, keep b below that at these sizes. `plot` draws points
-and fits.
+in N for residues and the projection, and 3 in T for a layer with T/H fixed, in our code and in
+FLINT. Short panels, and features, which grow as T^2, keep b below that at these sizes. `plot` draws
+points and fits.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def layer(examples: int, repeats: int) -> float:
 
 
 def plot(curves: dict[str, Any], path: Path) -> None:
-    """Points and fits in a panel for each of k, N and T; the same numbers give the same bytes."""
+    """Plot one panel for each of k, N and T; the same numbers give the same bytes."""
     from figures import BLUE, ORANGE, style, to_svg
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter

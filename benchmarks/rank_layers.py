@@ -1,9 +1,9 @@
 """Compares full-rank certificates of layers, rank Z = T in row blocks, with FLINT, on each device.
 
-Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data to ±9. Ours is
-`layer_rank`, timed whole; FLINT is the path of small layers: features in Python's integers, then
-`nmod_mat.rank`, on one core. The floor is the time that the multiplications of the features and the
-elimination take at the rate of a large matrix product, measured in the same run.
+Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data from -9 to 9.
+Ours is `layer_rank`, timed whole; FLINT is the path for small layers: features in Python's
+integers, then `nmod_mat.rank`, on one core. The floor is the time that the multiplications of the
+features and the elimination take at the rate of a large matrix product, measured in the same run.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def example(heads: int, n: int, d: int, shared: bool) -> tuple[Dataset, Layer]:
 
 
 def flint_seconds(data: Dataset, layer: Layer) -> float:
-    """The rank by the path of small layers, run once because it is slow."""
+    """The rank by the path for small layers, run once because it is slow."""
     start = time.perf_counter()
     p = PRIMES_31[0]
     rank = features.residue_rank(
@@ -138,7 +138,7 @@ def has_gpu() -> bool:
 
 
 def _timed(job: Callable[[], LayerRank], repeats: int) -> tuple[float, LayerRank]:
-    """The median after a first run that compiles; if that run was long, one more is enough."""
+    """The median after a first run, which compiles; if that was long, one more run is enough."""
     seconds: list[float] = []
     while len(seconds) <= (repeats if max(seconds, default=0.0) < LONG else 1):
         start = time.perf_counter()

@@ -89,7 +89,7 @@ def compare(
             independent = sum(rank == k for rank in reference(table, sample, team))
             seconds = time.perf_counter() - start
             rates[f"reference, {team} threads"].append(len(sample) / seconds)
-            time.sleep(0.5)  # idle threads of the other side stop spinning
+            time.sleep(0.5)  # until idle threads of the other side stop spinning
         with threadpool_limits(threads):  # the projection is a BLAS product
             start = time.perf_counter()
             certified = int(ours().sum())

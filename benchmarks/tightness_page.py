@@ -73,14 +73,15 @@ def given_labels(examples: int = 4, seed: int = 0) -> Case:
     """One head of width one gives T independent queries any labels, above the universal bound.
 
     n = 2, H = d_h = d_v = m = 1, one shared context, labels 5q/(q + 1) with q = 2^k for each query:
-    with the first weight q/(q + 1) the layer outputs them, and its logits are k in units of ln 2.
+    if the first token has weight q/(q + 1), the layer outputs them, and its logits are k in units
+    of ln 2.
     """
     exponents = range(-(examples // 2), examples - examples // 2)
     labels = [5 * odds / (odds + 1) for odds in (Fraction(2) ** k for k in exponents)]
     rng = np.random.default_rng(seed)
     while True:
         queries = rng.integers(-2, 3, (examples, examples))
-        if round(abs(float(np.linalg.det(queries)))) == 1:  # duals are whole
+        if round(abs(float(np.linalg.det(queries)))) == 1:  # the duals are integral
             break
     context = np.eye(2, examples, dtype=np.int64)
     data = Dataset.of(context, queries, labels, f"given-labels-{examples}")

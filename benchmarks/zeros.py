@@ -6,10 +6,11 @@ Labels are scalars, heads have width one.
     python benchmarks/zeros.py digits --examples 220 --layers 2 --heads 3
     python benchmarks/zeros.py 3x4 --examples 21 --heads 2    random contexts of 3 tokens, d = 4
 
-Levenberg-Marquardt solves f = 0 and |v|² = 1 for the values v of the last layer, whose outputs stay
-1. Many of its zeros are degenerate: a head is constant, or heads cancel in pairs. At the others
-Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is onto at an exact zero.
-The certificate claims that real weights nearby output the labels 0; any checker can verify it.
+Levenberg-Marquardt solves f = 0 and |v|² = 1 for the values v of the last layer, whose output
+weights stay 1. Many of its zeros are degenerate: a head is constant, or heads cancel in pairs. At
+the others Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is onto at an
+exact zero. The certificate claims that real weights nearby output the labels 0; any checker can
+verify it.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def search(data: Dataset, shape: Architecture, seed: int) -> FloatArray | None:
 
 
 def proved(name: str, T: int, shape: Architecture, seeds: int) -> tuple[int, Near] | None:
-    """The first seed of data and search with a proved zero."""
+    """The first seed whose data and search give a proved zero, and the proof."""
     for seed in range(seeds):
         data = data_of(name, T, seed)
         weights = search(data, shape, seed)

@@ -1,10 +1,10 @@
-"""Write docs/gallery/ again: `python docs/make_gallery.py [PAGE ...]`, then read the diff.
+"""Regenerate docs/gallery/: `python docs/make_gallery.py [PAGE ...]`, then read the diff.
 
 `--check` writes nothing and compares: exit status 1 and the names of the files that differ. Every
-page is made by the same functions as the command line's reports; times are left out, so that equal
-versions give equal bytes. Figures, and the numbers of pages in FLOATING, are compared only if
-everything in docs/gallery/made-with.json is the same (NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL"
-ensures that on processors with AVX-512).
+page is made by the same functions as the command line's reports; times are left out, so that the
+same versions give the same bytes. Figures, and the numbers of pages in FLOATING, are compared only
+if everything in docs/gallery/made-with.json is the same (NPY_DISABLE_CPU_FEATURES="X86_V4
+AVX512_ICL" ensures that on processors with AVX-512).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DRAWING = ("matplotlib", "numpy")
 FLOATING = ("adder", "constants", "digits-assumptions", "trained-layer")
 NUMBER = re.compile(rb"\\?-?\d[\d,.]*(e[-+]?\d+)?")
 LARGE = 400_000  # bytes; a larger certificate is not kept, but the command on its page writes it
-sys.path.append(str(BENCHMARKS))  # the pages of sweeps and of experiments are made there
+sys.path.append(str(BENCHMARKS))  # some pages are made there
 
 Files = Mapping[str, bytes]
 

@@ -19,7 +19,7 @@ from attncert.reports.words.text import BOARD, DOWN, SIGNS, UP, pieces
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "paper.md"
 BUILD = ROOT / "build" / "paper"
-LONG = 28  # a column wraps if a cell has this many letters
+LONG = 28  # a column wraps if one of its cells has this many letters
 WRAPS = r">{\raggedright\arraybackslash}X"
 
 DOCUMENT = r"""\documentclass[11pt,a4paper]{article}
@@ -95,7 +95,7 @@ def written(node: Node) -> str:
         case "math_inline_double":
             return f"\\[{node.content.strip()}\\]"
         case "heading":
-            _, text = inside(node).split(". ", 1)  # LaTeX counts them itself
+            _, text = inside(node).split(". ", 1)  # LaTeX numbers them itself
             return f"\\section{{{text}}}\n\n"
         case "table":
             return table([[*row.children] for part in node.children for row in part.children])
@@ -148,7 +148,7 @@ def latex(text: str) -> str:
 
 
 def latex_verbatim(text: str) -> str:
-    r"""A name for a LaTeX document: dollars and all are text.
+    r"""A name for a LaTeX document, in which dollar signs and backslashes are plain text.
 
     >>> print(latex_verbatim(r"$\input{x}$"))
     \$\textbackslash{}input\{x\}\$

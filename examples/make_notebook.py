@@ -1,4 +1,4 @@
-"""Write the notebooks again from their scripts: `python examples/make_notebook.py`.
+"""Regenerate the notebooks from their scripts: `python examples/make_notebook.py`.
 
 Cells are marked by `# %%` in the script. The tutorial is also run, and keeps its outputs.
 """
@@ -58,7 +58,7 @@ def executed(text: str) -> str:
 
 
 def _output(output: dict[str, Any]) -> dict[str, Any]:
-    """What was printed, or what is shown, without its text for terminals."""
+    """What was printed or shown, without the text that is meant for terminals."""
     if output["output_type"] == "stream":
         return {"name": output["name"], "output_type": "stream", "text": _lines(output["text"])}
     kind = next(kind for kind in SHOWN if kind in output["data"])

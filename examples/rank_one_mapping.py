@@ -105,7 +105,7 @@ def searched(tokens, limit=20_000):
     """The v of small integers whose logits are shortest, b²/(a g); None if none separates."""
     digits = range(9, -10, -1) if len(tokens[0]) <= 3 else (1, 0, -1)
     some = islice(product(digits, repeat=len(tokens[0])), limit)
-    halves = (v for v in some if v > tuple(-x for x in v))  # v and -v are as good
+    halves = (v for v in some if v > tuple(-x for x in v))  # v and -v are equally good
     ones = (Projection([fmpq(x) for x in v], tokens) for v in halves)
     apart = (one for one in ones if one.a and one.g)
     return min(apart, key=lambda one: one.b**2 / (one.a * one.g), default=None)

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def one_process(number: int, options: argparse.Namespace, seconds: float) -> list[str]:
-    """Run a part as far as it goes. Returns the rows that wait for a run with more time."""
+    """Run as much of a part as time allows. Returns the rows left for a run with more time."""
     words = ["--inside", "--part", str(number), "--seconds", str(seconds), "--out", options.out]
     words += ["--rows", options.rows, *(["--dry"] if options.dry else [])]
     command = [sys.executable, "-m", "gpu", *map(str, words)]

@@ -12,7 +12,7 @@ from attncert.verify.depth.ranks import deep_rank
 from gpu.fit import namespace
 from gpu.rows import START, Row, beside_floor, timed
 
-# T, n, d, on the CPU too, expected seconds on the GPU
+# T, n, d, whether to run on the CPU too, expected seconds on the GPU
 CASES = [(2000, 8, 32, True, 10.0), (12_000, 8, 64, False, 60.0)]
 DRY = [(40, 3, 4, True, 0.0)]
 
@@ -27,7 +27,7 @@ def rows(dry: bool) -> list[Row]:
 
 
 def ranked(T: int, n: int, d: int, device: str) -> dict[str, Any]:
-    """The layers with the fewest heads of width 1 whose bound reaches all labels."""
+    """The rank of layers with the fewest heads of width 1 for which the bound covers all labels."""
     data = generators.random(T=T, n=n, d=d, shared=False, seed=1)
     shape = Architecture(2, DeepSpans.of(data).fewest_heads(2, 1, 1), 1, 1)
     network = draw_network(data, shape)

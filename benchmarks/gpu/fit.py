@@ -1,4 +1,4 @@
-"""Fits of given labels and ranks of Jacobians on CuPy, and on NumPy on the same machine."""
+"""Fits of given labels and ranks of Jacobians, on CuPy and on NumPy on the same machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attncert.constructions.given.zeros import draw_groups
 from attncert.verify.rank.whole_layer.jacobian_rows import jacobian_rank
 from gpu.rows import START, Row, beside_floor, rounded, timed
 
-# T, n, d, heads, on the CPU too, expected seconds on the GPU
+# T, n, d, heads, whether to run on the CPU too, expected seconds on the GPU
 FITS = [
     (360, 8, 16, 8, True, 10.0),
     (1800, 32, 64, 10, True, 20.0),
@@ -72,7 +72,7 @@ def fitted(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
 
 
 def ranked(T: int, n: int, d: int, heads: int, device: str) -> dict[str, Any]:
-    """The rank of the Jacobian at outputs 0: if it is full, every labelling is memorized."""
+    """The rank of the Jacobian where all outputs are 0; if full, every labelling is memorized."""
     data = generators.random(T=T, n=n, d=d, seed=1)
     layer = draw_groups(
         data, (heads // 2,) * 2 if heads < 12 else (12,) * (heads // 12), seed=1

@@ -42,7 +42,7 @@ def timed(job: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, Any]]:
 
 
 def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
-    """Items per second: job(i) does slice i and returns its number of items, until the limit.
+    """Items per second: until the limit, job(i) does slice i and returns its number of items.
 
     The first slice compiles and prepares, and counts only for `first_s`.
     """
@@ -64,7 +64,7 @@ def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
 
 @functools.cache
 def product_rate() -> float:
-    """Operations per second of the card's own float64 product, 8,192 × 8,192 random numbers."""
+    """Operations per second of the card's own float64 product of random 8,192 × 8,192 matrices."""
     cupy = importlib.import_module("cupy")
     size = 8192 if cupy.cuda.runtime.runtimeGetVersion() else 256
     left, right = (cupy.asarray(np.random.default_rng(i).random((size, size))) for i in (0, 1))
@@ -77,7 +77,7 @@ def product_rate() -> float:
 
 
 def beside_floor(operations: float, seconds: float) -> dict[str, Any]:
-    """The row beside its floor. operations: the fewest that it must do in the given seconds."""
+    """The row with its floor. operations: the least number that it must do in the given seconds."""
     floor = operations / product_rate()
     found = {"floor_s": floor, "times_floor": seconds / floor, "float64_per_s": product_rate()}
     return {name: rounded(x) for name, x in found.items()}

@@ -12,7 +12,7 @@ ATTEMPTS = 2
 
 
 class Store:
-    """The rows of one part. dry: whether the run is dry; so must be the runs that it resumes."""
+    """The rows of one part. dry: whether the run is dry; it resumes only runs of the same kind."""
 
     def __init__(self, folder: Path, number: int, part: str, dry: bool) -> None:
         self.path = folder / f"{number}-{part}.json"

@@ -1,7 +1,8 @@
-"""Random subsets: certified on the GPU, on the CPU of the same machine, and torch's matrix_rank.
+"""Certifies random subsets on the GPU and on the same machine's CPU, beside torch's matrix_rank.
 
 Rates are subsets per second after the table is prepared; `first_s` also
-counts the preparation and the compilation at the first call. Tables are float32 normal numbers.
+counts the preparation and the compilation at the first call. Tables hold normally distributed
+float32 numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SIZES = [(2000, 197, 20_000), (2000, 32, 50_000), (2000, 768, 1000), (20_000, 19
 DRY = [(60, 9, 4)]  # vectors, k, subsets in a slice
 LIMIT = 2.0  # seconds for a rate
 MEMORY = 16 << 30
-DRAWS = 4  # slices drawn before the clock runs, and tested in turn
+DRAWS = 4  # slices drawn before the clock starts, and tested in turn
 SAMPLE = 64  # subsets that the CPU repeats
 
 
@@ -128,7 +129,7 @@ def steps(n: int, width: int, k: int, count: int) -> dict[str, Any]:
 
 
 def by_torch(n: int, width: int, k: int, count: int, limit: float, way: str) -> dict[str, Any]:
-    """The rate of torch's float32 matrix_rank on the same GPU, by single subsets or batches."""
+    """The rate of torch's float32 matrix_rank on the same GPU, for single subsets and batches."""
     torch = importlib.import_module("torch")
     data = torch.from_numpy(table(n, width)).cuda()
     batch = 1 if way == "single" else max(8, min(1024, 2**22 // k**2))

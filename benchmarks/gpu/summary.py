@@ -1,4 +1,4 @@
-"""The tables of results: the GPU, its floor, the CPU of the same machine, torch on the same GPU."""
+"""Tables of results: the GPU, its floor, the CPU of the same machine, and torch on the same GPU."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _pairs(found: dict[str, dict[str, Any]]) -> str:
 
 
 def _experiments(rows: dict[str, Any]) -> str:
-    """The largest T with weights for the labels, and how long the search for it took."""
+    """The largest T for which weights were found, and how long the search took."""
     points = [f"{name} {row['T']:,} ({_number(row['seconds'])} s)" for name, row in rows.items()]
     return f"Experiments, T found: {', '.join(points)}." if points else ""
 

@@ -20,7 +20,7 @@ from attncert.verify.audit.attack.cases import Case, independent
 
 @dataclass(frozen=True)
 class Instance(Case):
-    """A case with labels of dimension m (of the largest rank) and values of width d_v.
+    """A case with labels of dimension m (with the largest possible rank) and values of width d_v.
 
     contexts: (T or 1, n, d), queries: (T, d), integers; heads: H, width: d_h.
     """
@@ -76,8 +76,9 @@ def affine_rank(rows: Sequence[Sequence[int]]) -> int:
 
 
 def every_subset_independent(vectors: IntArray, size: int) -> bool:
-    """Whether the Kruskal rank of these integer vectors is at least min(size, N), by all
-    subsets."""
+    """Whether the Kruskal rank of these integer vectors is at least min(size, N), by testing all
+    subsets.
+    """
     return all(
         independent(vectors[list(some)])
         for some in combinations(range(len(vectors)), min(size, len(vectors)))

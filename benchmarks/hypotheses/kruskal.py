@@ -1,10 +1,10 @@
 """Remark 1: data of Kruskal rank exactly κ < n, and what the construction does with them.
 
-Every κ queries are independent and some κ + 1 are not, as the exhaustion of all subsets shows. Then
-T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at and
-above κ; above it the grouping finds groups of κ, not d_h. Data of the first kind (all queries in a
-space of dimension κ) admit no larger groups, so the construction cannot place one example more. It
-is also decided whether other weights of that width can.
+Every κ queries are independent and some κ + 1 are not, as an exhaustive test of all subsets shows.
+Then T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at
+and above κ; above it the grouping finds groups of κ, not d_h. Data of the first kind (all queries
+in a space of dimension κ) admit no larger groups, so the construction cannot place one more
+example. It is also decided whether other weights of that width can.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Kappa:
 
 @dataclass(frozen=True)
 class Remark:
-    """The result. kruskal: the Kruskal rank of the T examples, by exhaustion.
+    """The result. kruskal: the Kruskal rank of the T examples, by exhaustive search.
 
     a1: the standing of A1 in the theorem's form. memorization: its standing for the paper's
-    construction. one_more: the same with one example more, for this construction and for any
+    construction. one_more: the same with one more example, for this construction and for any
     weights of these sizes.
     """
 
@@ -70,7 +70,8 @@ class Remark:
 
 
 def kruskal_rank(queries: IntArray) -> int:
-    """The largest k such that every k of these integer vectors are independent, by all subsets.
+    """The largest k such that every k of these integer vectors are independent, by testing all
+    subsets.
 
     >>> kruskal_rank(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]]))
     2
@@ -80,7 +81,8 @@ def kruskal_rank(queries: IntArray) -> int:
 
 
 def of_kruskal_rank(sizes: Kappa, examples: int, seed: int) -> Dataset:
-    """Queries of Kruskal rank exactly κ (at least κ + 1 examples), distinct contexts of rank n.
+    """Queries of Kruskal rank exactly κ (at least κ + 1 examples), with distinct contexts of rank
+    n.
 
     one subspace: a moment curve in a space of dimension κ. one dependent set: random queries, of
     which one is a combination of κ others with coefficients that are not 0.

@@ -6,7 +6,7 @@ failing instance of a step is shrunk until nothing can be taken away: on every i
 instance with the other verdict on memorization is shrunk in the same way.
 
 A step that does not fail on the instances drawn is not proved; the definition of the weakening
-argues why it cannot fail. Every single verdict is exact.
+explains why it cannot fail. Every verdict is exact.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """The steps of the proof as statements about data, decided exactly without any hypothesis.
 
 The instances are small, in their given order and grouping. Each function returns None if the step
-can be taken, else data that show why not. A step that takes no further input from the data
+can be taken, otherwise data that show why not. A step that needs no further input from the data
 (saturation, finite c, the parameter count) cannot fail and is not listed.
 
     groups        T examples fit into H groups of r, r-1, r-1, ...
     duals         step 2   ê_t·e_t' = δ for the group: its queries are independent
-    steering      step 2   E⁽ᵗ⁾w = g for all logits g: up to a shift, which softmax does not see
-    selector      step 3   v ⊥ group, v·e_s ≠ 0: no earlier query in the group's span
-    separator     step 4   some u gives all earlier E⁽ˢ⁾u a unique maximum and minimum
-    independence  step 7   whatever the heads so far did, some row of E⁽ᵗ⁾ leaves the forbidden flat
-    readout       step 9   ZV = Y with blocks of V of rank at most d_v
+    steering      step 2   E⁽ᵗ⁾w = g for all logits g: up to a shift, which does not change the
+    softmax selector      step 3   v ⊥ group, v·e_s ≠ 0: no earlier query in the group's span
+    separator     step 4   some u gives all earlier E⁽ˢ⁾u a unique maximum and minimum independence
+    step 7   whatever the heads so far did, some row of E⁽ᵗ⁾ is outside the forbidden flat readout
+    step 9   ZV = Y with blocks of V of rank at most d_v
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hypotheses.instance import Instance, affine_rank, rank
 __all__ = ["STEPS", "ProofStep"]
 
 Witness = dict[str, Any]
-_STATES = 1000  # the most states of the second group that are all tried
+_STATES = 1000  # if the second group has at most this many states, all are tried
 
 
 @dataclass(frozen=True)

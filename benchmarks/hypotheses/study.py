@@ -26,7 +26,7 @@ _SOURCE = "ours; benchmarks/hypotheses"
 
 @dataclass(frozen=True)
 class Study:
-    """The explored weakenings, and what was found on Remark 1 for several sizes."""
+    """The explored weakenings, and what was found about Remark 1 for several sizes."""
 
     explored: tuple[Exploration, ...] = ()
     remarks: tuple[Remark, ...] = ()
@@ -39,7 +39,7 @@ def study(seed: int = 0) -> Study:
 
 
 def claims(study: Study) -> tuple[Claim, Claim]:
-    """The result that every case has the required outcome, in two sentences."""
+    """Two claims, which say that every case has the required outcome."""
     return _steps(study), _remark(study)
 
 

@@ -25,13 +25,13 @@ _DRAWS = 20_000  # the most instances drawn to find one that meets the condition
 
 @dataclass(frozen=True)
 class Sizes:
-    """The fixed sizes n and r = min(n, d_h), and how d, H and T are drawn."""
+    """The fixed sizes n and r = min(n, d_h), and how to draw d, H and T."""
 
     n: int
     r: int
     widths: tuple[int, ...]  # d
     heads: tuple[int, ...] = (1, 2)
-    surplus: int = 0  # T above capacity
+    surplus: int = 0  # by how much T exceeds the capacity
     m: int = 1
     values: int = 1
 
@@ -53,7 +53,7 @@ class Weakening:
     why: str
 
     def met(self, x: Instance) -> bool:
-        """Whether the instance has the right sizes and meets everything that remains."""
+        """Whether the instance has the right sizes and meets all remaining hypotheses."""
         sizes = self.sizes
         fits = (x.n, x.r, x.m, x.values) == (sizes.n, sizes.r, sizes.m, sizes.values)
         over = x.T - x.capacity

@@ -1,4 +1,4 @@
-"""What MkDocs needs for our pages: mathematics, links to source, lists indented by two."""
+"""What MkDocs needs for our pages: mathematics, links to source, lists indented by two spaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attncert.reports.html import mathml
 ROOT = Path(__file__).parents[2]
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
-WIDE = 40  # letters of a formula that a phone may have to scroll
+WIDE = 40  # a phone may have to scroll a formula with this many letters
 FENCED = re.compile(r"(^ *```.*?^ *```)", re.MULTILINE | re.DOTALL)
 
 

@@ -61,7 +61,7 @@ def stage_pages() -> None:
 
 
 def fetch() -> None:
-    """Install what package.json pins, unless it is there."""
+    """Install what package.json pins, unless it is installed."""
     wanted, there = HERE / "package.json", NPM / "node_modules" / "fetched.json"
     if not there.exists() or there.read_bytes() != wanted.read_bytes():
         shutil.rmtree(NPM, ignore_errors=True)
