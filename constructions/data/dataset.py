@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 
 class Origin:
-    """Where data come from. This class is for data given as numbers; verify/provenance has the
+    """Where data come from. This class is for data given as numbers; verify/provenance contains the
     others. Every conclusion about the data rests on `premises`."""
 
     premises: tuple[Any, ...] = ()
@@ -231,7 +231,7 @@ class Dataset:
 
     @property
     def token_counts(self) -> list[int] | None:
-        """The field `tokens` of a certificate, if its numbers differ and data are not sequences."""
+        """The field `tokens` of a certificate, if counts differ and the data are not sequences."""
         counts = [self.tokens(t) for t in range(self.T)] if self.ragged else []
         return counts if len(set(counts)) > 1 and self.origin.inputs is None else None
 

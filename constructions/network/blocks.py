@@ -189,7 +189,7 @@ class Attention(Block):
         return lambda queries, context, _: self._products(queries, query, key, context, on).tolist()
 
     def _products(self, queries: Any, query: Any, key: Any, context: Any, on: Arithmetic) -> Any:
-        """queries·query·keyᵀ·contextᵀ over the root, in the order that the arithmetic states."""
+        """queries·query·keyᵀ·contextᵀ over the root, in the order that the arithmetic prefers."""
         require_width("query", query, queries)
         require_width("key", key, context)
         asked, keys = queries * query, context

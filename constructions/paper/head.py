@@ -130,7 +130,7 @@ class PaperBuilder:
             if best is None or draft.bits < best.bits:
                 best = draft
             if not any(w.any() for w in draft.steering):
-                break  # no steering is left to disturb earlier examples, and later pairs are longer
+                break  # nothing can disturb earlier examples any more, and later pairs are longer
         assert best is not None
         return best
 

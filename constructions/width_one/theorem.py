@@ -140,7 +140,7 @@ def build(
 def proof_heads(
     builder: WidthOneBuilder, groups: Groups, progress: Progress, short: bool = False
 ) -> list[WidthOneHead]:
-    """The proof's heads for these groups, or in a large layer short ones that place a group."""
+    """The proof's heads for these groups or, in a large layer, short heads that place a group."""
     chosen: list[WidthOneHead] = []
     for group in groups:
         earlier = tuple(builder.placed.rows)

@@ -20,7 +20,7 @@ from attncert.verify.statements import registry
 from attncert.verify.statements.construction import Construction
 
 MOST, QUICK_MOST = 100, 25  # the most examples that are examined
-READOUT = 40  # with more examples, or if quick, no exact readout is computed
+READOUT = 40  # no exact readout is computed for more examples, or if quick
 
 
 @dataclass(frozen=True)

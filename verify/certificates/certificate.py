@@ -95,7 +95,7 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
     interpolation.
 
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
-    all heads, which have R bits together, are multiplied by the features and by one another. The
+    all heads, which have R bits in total, are multiplied by the features and by one another. The
     products value·output, the labels and the terms of one example are in memory. The estimate uses
     only the sizes of the numbers. bits: the length of a readout that is not computed yet.
     """

@@ -65,7 +65,7 @@ def _counts(
     used: Sequence[Claim],
     unused: Sequence[Claim],
 ) -> str:
-    """How many statements hold, and which steps are vacuous and which unused hypotheses false."""
+    """How many statements hold, which steps are vacuous, and which unused hypotheses are false."""
     parts = [
         counted(len(used), "hypothesis"),
         counted(sum(claim.level is not Level.VACUOUS for claim in steps), "step"),

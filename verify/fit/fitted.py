@@ -262,7 +262,7 @@ def _beyond(law: Law | DeepLaw, question: Fit, T: int, value_width: int) -> str:
 
 
 def tries(heads: int) -> int:
-    """The number of starts for this number of heads. A start with one head is short."""
+    """The number of starts for this number of heads. A start with one head takes little time."""
     return _TRIES_OF_ONE if heads == 1 else _TRIES
 
 

@@ -103,7 +103,7 @@ A limit of 3 s should suffice.
 
 
 def known(k: int | None) -> str:
-    """The sentence which says that the search answered the question."""
+    """The sentence that says that the search answered the question."""
     what = "The Kruskal rank" if k is None else f"Whether every set of {k} is independent"
     return f"{what} is known."
 

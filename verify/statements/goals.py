@@ -58,7 +58,7 @@ class Exact:
     """
 
     def concluded(self, views: Views) -> Concluded:
-        """The claims, undecided if balls leave them open or a block cannot be applied."""
+        """The claims, undecided if balls are too wide or a block cannot be applied."""
         concluded = _limited(views, at_most(Fraction(0)))
         every = counted(views.data.T, "example", "these")
         statement = f"The network outputs exactly the label, for each of {every}."
@@ -84,7 +84,7 @@ class Within:
         object.__setattr__(self, "bound", _number("bound", self.bound))
 
     def concluded(self, views: Views) -> Concluded:
-        """The claims, undecided if balls leave them open or a block cannot be applied."""
+        """The claims, undecided if balls are too wide or a block cannot be applied."""
         return _limited(views, at_most(self.bound))
 
 
@@ -108,7 +108,7 @@ class Nearest:
             object.__setattr__(self, "margin", _number("margin", self.margin))
 
     def concluded(self, views: Views) -> Concluded:
-        """The claims, undecided if balls leave them open or a block cannot be applied."""
+        """The claims, undecided if balls are too wide or a block cannot be applied."""
         return _limited(views, nearest() if self.margin is None else at_least(self.margin))
 
 

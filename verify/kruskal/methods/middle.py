@@ -188,7 +188,7 @@ class Middle:
 def _words(vectors: Vectors, seed: int) -> WordArray:
     """Words (N, 4): each primitive vector, mixed to 16 coordinates modulo 5, times 1, 2, 3 and 4.
 
-    Vectors of at most 16 coordinates are mixed by an invertible matrix, which keeps all relations.
+    Vectors of at most 16 coordinates are mixed by an invertible matrix, which preserves relations.
     """
     rng = np.random.default_rng([seed, 5])
     rows = np.array([_primitive_mod_five(vectors, i) for i in range(vectors.N)])

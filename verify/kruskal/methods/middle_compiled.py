@@ -271,7 +271,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
-    heads = np.empty(5**7, np.uint32)  # the last sum with each key in its part, from 1, or 0
+    heads = np.empty(5**7, np.uint32)  # the number of the last sum with each key in its part, or 0
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
     following = np.empty(1, np.uint32)
@@ -321,7 +321,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
                         pairs_both = last == _INDEX and second & _NO_SECOND != _NO_SECOND
                         if _largest(first) < second & _INDEX and not pairs_both:
                             _look(first, second, k, checks, counts, hits, small, work, inside)
-                if k == 6 or last == _INDEX:  # if k = 5, the upper sum has at most two
+                if k == 6 or last == _INDEX:  # if k = 5, the upper sum has at most two terms
                     following[t] = next_
                     heads[key] = t - low + 1
             if steps > _STEPS or N * counts[3] > _SPANS or counts[1] > len(small):

@@ -89,9 +89,9 @@ def label_all(
     """Weights that prove that every labelling of these examples is memorized, or the best weights
     that were tried.
 
-    heads: None means the fewest found to suffice. value_width: default m. xp: the array namespace.
-    Only the width of the labels of `data` matters. Exact: ranks modulo primes, everything else over
-    ℚ. Raises InputError if a Jacobian is too large.
+    heads: None means the fewest that are found to suffice. value_width: default m. xp: the array
+    namespace. Only the width of the labels of `data` matters. Exact: ranks modulo primes,
+    everything else over ℚ. Raises InputError if a Jacobian is too large.
     """
     search = _Search(data, heads, head_width, value_width or data.m, seed, xp, progress)
     zero = search.run()
@@ -173,7 +173,7 @@ class _Search:
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The best sizes by count; then pairs (and a single head), if their count is sufficient."""
+        """The best sizes by count; then pairs (and a single head), if their count suffices."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs

@@ -6,8 +6,8 @@ would span all of S, including members of earlier groups. So any grouping places
 
     cap(k) = min(first, k) + (H - 1) min(further, k - 1)        (cap(0) = 0)
 
-examples of S. For k = 1, this allows one example of any set of parallel queries; for the rank of
-all queries, it is the capacity. Sets of parallel queries are disjoint, so their caps add up, and
+examples of S. cap(1) allows one example of any set of parallel queries, and for the rank k of all
+queries, cap(k) is the capacity. Sets of parallel queries are disjoint, so their caps add up, and
 the sum is also at most the cap of all queries together.
 """
 

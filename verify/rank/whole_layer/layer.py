@@ -10,7 +10,7 @@ contribute evenly, as in the constructions, where a head places at most n - 1 ex
 contributes more than c to the rank, c is too small, and the second attempt uses all d columns, or
 as many as the budget allows.
 
-**Primes.** A softmax sum vanishes modulo p in about one of p/(TH) layers; then the next prime is
+**Primes.** A softmax sum vanishes modulo p in about one layer in p/(TH); then the next prime is
 tried. The certificate states the prime that succeeded, and any checker can use this prime: it
 divides no denominator, and the rank modulo it is T.
 """

@@ -14,7 +14,7 @@ from attncert.constructions.layer import Layer
 HEIGHT = 256  # the most rows in a block: sums of 256 products are exact for PRIMES_FLOAT64
 _WORKING = 9  # float64 arrays of a block's size in memory: blocks, a panel, temporaries
 _WINDOWS = 8  # arrays of the window's size: the window, its elimination, the inverse
-_SPARE = 64  # extra columns beyond T; a random minor then vanishes about once in p^64
+_SPARE = 64  # extra columns beyond T; a random minor then vanishes about once in p^64 draws
 _TEMPORARY = 2**24  # the most numbers in memory from which rows of Z are computed
 
 

@@ -148,6 +148,6 @@ def softmax_residues(
 
 
 def group_rows(at: View, head: PlacedHead, number: int) -> list[list[int]]:
-    """The logits of the group by the layer's weights: a row of token logits for each example."""
+    """The logits of the group from the layer's weights: a row of token logits for each example."""
     rows = dense(logits(at, number)[list(head.group)]).tolist()
     return [row[: at.data.kinds(t)] for t, row in zip(head.group, rows, strict=True)]
