@@ -130,7 +130,8 @@ class Layer:
 
     @cached_property
     def distinct(self) -> Layer:
-        """The layer with each pair of key and query once, without values. Its rank is the same.
+        """The layer without values and with each pair of key and query only once. Its rank is the
+        same.
 
         >>> len(Layer.of_weights([([[1]], [[2]]), ([[3]], [[2]]), ([[1]], [[2]])]).distinct.heads)
         2

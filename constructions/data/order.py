@@ -50,7 +50,7 @@ class Order:
         for s, where in members.items():
             ends = [self.examples[t][1] for t in where]
             rows = self.sequences[s][: ends[-1]]
-            shortest = np.searchsorted(ends, np.arange(len(rows)), side="right")  # that contains it
+            shortest = np.searchsorted(ends, np.arange(len(rows)), side="right")  # prefix with it
             steps = np.bincount(shortest * n + rows, minlength=len(where) * n)
             counts[where] = np.cumsum(steps.reshape(len(where), n), axis=0)
         return counts

@@ -89,7 +89,8 @@ def jacobian(
     free: int | None = None,
     times: Array | None = None,
 ) -> tuple[Array, Array]:
-    """The (T, m) outputs and their derivatives (1) by the first `free` weights, (T, m, free).
+    """The (T, m) outputs and their derivatives (1) with respect to the first `free` weights, (T, m,
+    free).
 
     free: `shape.attention` if the output matrix is constant; None for all weights.
     """

@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt for an attention layer on given labels, in float64, on any array library.
+"""Levenberg-Marquardt for an attention layer on given labels, in float64, with any array library.
 
 Let f(x) be the T·m errors of the outputs at the free weights x (P of them) and J their Jacobian.
 Each step solves the smaller of the two systems

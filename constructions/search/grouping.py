@@ -86,8 +86,8 @@ def find(data: Dataset, first: int, further: int, heads: int, seed: int) -> list
 
     It is built from the last group backwards: a last group must be independent and *closed* (no
     other remaining query in its span); what remains is a smaller problem of the same kind. The
-    search is greedy with restarts. Raises HypothesisFails, undecided unless there are too many
-    examples, or zero or parallel queries exclude every grouping.
+    search is greedy with restarts. Raises HypothesisFails, which is undecided unless there are too
+    many examples, or zero or parallel queries exclude every grouping.
     """
     excluded = excludes_every_grouping(data)
     if excluded:

@@ -54,9 +54,9 @@ class Weights(StoredLayer):
 
         module: torch.nn.MultiheadAttention, or a module of transformers of a type listed in
         docs/models-and-layers.md. format: "hf" for any other module with query, key, value and
-        output projections, fused or not; it is then assumed that nothing else acts. prefix: selects
-        the layer if the module has several. heads: needed if no attribute of the module states it.
-        Raises InputError.
+        output projections, fused or not; it is then assumed that the module does nothing else.
+        prefix: selects the layer if the module has several. heads: needed if no attribute of the
+        module states it. Raises InputError.
         """
         require_module(module)
         state = module.state_dict()

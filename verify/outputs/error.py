@@ -150,8 +150,7 @@ def _exactly(judged: Claim, data: Dataset, outputs: fmpq_mat, limit: Limit) -> t
 def judged_in_balls(
     judged: Claim, data: Dataset, outputs: Callable[[], arb_mat], limit: Limit
 ) -> tuple[Claim, Claim]:
-    """Like `judged_errors`, but in balls. outputs: computes the outputs at the working
-    precision."""
+    """Like `judged_errors`, but in balls. outputs: computes them at the working precision."""
     error = enclosed_error(data, outputs, max_bits=_ZERO_BITS)
     error = replace(error, id=ids.LAYER_ERROR, source=SOURCE)
     if limit.bound is None:
