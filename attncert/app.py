@@ -14,7 +14,6 @@ import typer
 from attncert.commands.certificates.check import check
 from attncert.commands.certificates.explain import explain
 from attncert.commands.certificates.kernel import kernel
-from attncert.commands.embed import embed
 from attncert.commands.questions import COMMANDS
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
@@ -32,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Exact attention weights from memorization proofs, every step verified.",
 )
-for _command in (*COMMANDS, check, explain, embed):
+for _command in (*COMMANDS, check, explain):
     epilog = getattr(_command, "epilog", None)
     app.command(_command.__name__, epilog=epilog)(_command)  # type: ignore[type-var]
 app.add_typer(kernel, name="kernel")

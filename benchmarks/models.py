@@ -40,7 +40,7 @@ MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 @dataclass(frozen=True)
 class Case:
-    """title: for the index. model, options: those of attncert embed. inputs: a folder, or a
+    """title: for the index. model, options: for examples/embed_model.py. inputs: a folder, or a
     tokenizer with the tokens of a passage and the number of passages. float32: the number of
     subsets in the paper's test."""
 
@@ -221,10 +221,10 @@ def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str,
     embedding = None
     finished = folder.with_suffix(".finished")
     if not finished.exists():
-        words = ["embed", places[case.model], _inputs(case.inputs, places), *case.options]
-        embedding = _timed([*words, "--out", str(folder)])
+        words = [places[case.model], _inputs(case.inputs, places), str(folder), *case.options]
+        embedding = _timed([str(ROOT / "examples" / "embed_model.py"), *words])
         finished.touch()
-    times = _timed(["assume", str(folder), "--out", str(out)])
+    times = _timed(["-m", "attncert", "assume", str(folder), "--out", str(out)])
     float32 = _float32(folder, case.float32)
     return {"embed": embedding, "assume": times, "float32": float32, "out": str(out)}
 
@@ -249,7 +249,7 @@ def _float32(folder: Path, count: int) -> list[dict[str, Any]]:
 def _timed(words: list[str]) -> dict[str, float]:
     start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-m", "attncert", *words],
+        [sys.executable, *words],
         check=False,
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
     )

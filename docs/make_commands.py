@@ -8,8 +8,7 @@ import re
 from pathlib import Path
 
 from attncert.verify import questions
-from attncert.verify.questions.embed import Embed
-from attncert.verify.questions.question import Option, Options, Question, flag, options
+from attncert.verify.questions.question import Option, Question, flag, options
 
 PAGE = Path(__file__).resolve().parent / "commands.md"
 _MARKED = re.compile(r"(<!-- options: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -22,13 +21,13 @@ def page(text: str) -> str:
     return _MARKED.sub(lambda m: f"{m[1]}{table(by_command[m[2]])}{m[3]}", text)
 
 
-def asked() -> list[type[Options]]:
+def asked() -> list[type[Question]]:
     for module in pkgutil.iter_modules(questions.__path__, f"{questions.__name__}."):
         importlib.import_module(module.name)
-    return [*Question.__subclasses__(), Embed]
+    return Question.__subclasses__()
 
 
-def table(question: type[Options]) -> str:
+def table(question: type[Question]) -> str:
     rows = ["| option | meaning |", "| --- | --- |"]
     for name, option in options(question).items():
         if name != _SHARED:

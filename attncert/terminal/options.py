@@ -10,11 +10,12 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from attncert.constructions.errors import InputError
-from attncert.verify.questions.question import Option, Options, arguments, flag, options
+from attncert.verify.questions.question import Option, Question, arguments, flag, options
 
-Sources: TypeAlias = dict[str, str | None]  # the arguments by name: DATA, MODEL, ...
+Sources: TypeAlias = dict[str, str | None]  # the arguments by name: WEIGHTS, DATA
 
-_Record = TypeVar("_Record", bound=Options)
+_Record = TypeVar("_Record", bound=Question)
+_OUT = "folder for the report; default: attncert-report/NAME"
 _JSON = "the answer as JSON on stdout"
 
 
@@ -38,7 +39,7 @@ def command_of(
     return command
 
 
-def _parameters(record: type[Options]) -> Iterator[inspect.Parameter]:
+def _parameters(record: type[Question]) -> Iterator[inspect.Parameter]:
     for name in arguments(record):
         about = typer.Argument(metavar=name.upper(), help=getattr(record, name))
         if record.optional:
@@ -47,9 +48,8 @@ def _parameters(record: type[Options]) -> Iterator[inspect.Parameter]:
             yield _parameter(name, Annotated[str, about])
     for name, meaning in options(record).items():
         yield _parameter(name, _annotated(name, meaning), meaning.default)
-    out = typer.Option("--out", help=record.folder)
-    default = inspect.Parameter.empty if record.needs_folder else None
-    yield _parameter("out", Annotated[str | None, out], default)
+    out = typer.Option("--out", help=_OUT)
+    yield _parameter("out", Annotated[str | None, out], None)
     as_json = typer.Option("--json", help=_JSON)
     yield _parameter("as_json", Annotated[bool, as_json], False)
 
@@ -72,7 +72,7 @@ def _annotated(name: str, meaning: Option) -> Any:
 
 
 @contextmanager
-def naming_options(record: type[Options]) -> Iterator[None]:
+def naming_options(record: type[Question]) -> Iterator[None]:
     """A context in which an error about a field of the record names its option instead."""
     try:
         yield

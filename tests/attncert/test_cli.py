@@ -17,8 +17,7 @@ from support.shell import Shell
 
 import attncert
 from attncert.commands.questions import COMMANDS
-from attncert.verify.questions.embed import Embed
-from attncert.verify.questions.question import Options, Question, arguments, flag, options
+from attncert.verify.questions.question import Question, arguments, flag, options
 from attncert.verify.questions.values import SWITCH, TEXT
 
 TINY = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, "1/3", 7]}
@@ -146,7 +145,7 @@ def test_bad_arguments_are_one_line_and_status_2(
 # Each option of each question, except switches and options that take any text.
 OPTIONS = [
     (record, name)
-    for record in (*Question.__subclasses__(), Embed)
+    for record in Question.__subclasses__()
     for name, option in options(record).items()
     if option.rule.must not in (SWITCH.must, TEXT.must) and not option.rule.file
 ]
@@ -155,7 +154,7 @@ OPTIONS = [
 @pytest.mark.parametrize("word", ["-1", "nope"])
 @pytest.mark.parametrize(("record", "name"), OPTIONS)
 def test_what_no_option_takes_is_one_line_that_names_it(
-    record: type[Options], name: str, word: str, shell: Shell
+    record: type[Question], name: str, word: str, shell: Shell
 ) -> None:
     """The option is refused in Python, and on a command line before anything is read."""
     words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]

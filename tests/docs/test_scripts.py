@@ -41,10 +41,11 @@ SMALLEST = {
     "benchmarks/rounded_layers.py": "4",
     "benchmarks/width_one.py": "--quick --out OUT",
     "benchmarks/zeros.py": "3x4 --examples 21 --heads 2 --out OUT",
+    "examples/embed_model.py": "--help",  # tests/docs/test_embed_model.py runs it
     "examples/train_layer.py": "FOLDER",
     "examples/train_network.py": "FOLDER",
 }
-MODELS = ("model_types", "models", "models_trained")
+MODELS = ("embed_model", "model_types", "models", "models_trained")
 NAMED = sorted({
     script
     for folder in ("*.md", "docs/**/*.md", "benchmarks/*.md")

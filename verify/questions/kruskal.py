@@ -53,7 +53,7 @@ class Assume(Question):
 
     command = "assume"
     example = "attncert assume digits --heads 8 --head-width 4"
-    data = "folder of attncert embed, .npz or .json of data, or: digits"
+    data = "folder of embeddings, .npz or .json of data, or: digits"
 
     heads: int | None = option(None, SIZE, "number H of heads; default: from the manifest")
     head_width: int | None = option(None, SIZE, "head width d_h; default: from the manifest")

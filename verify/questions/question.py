@@ -1,8 +1,7 @@
 """Questions: frozen records of the options of commands.
 
 The options and the help of a command (attncert/terminal/options.py), the settings in JSON and the
-command line that reproduces an answer are derived from the record. `embed` asks no question about
-data and has only a record of options.
+command line that reproduces an answer are derived from the record.
 """
 
 from __future__ import annotations
@@ -40,40 +39,29 @@ def option(default: Any, rule: Rule, help: str, *, repeats: bool = True, **rest:
     return field(default=default, metadata={"option": meaning}, **rest)
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of a command. The first line of the docstring is the help of the command.
+@dataclass(frozen=True, repr=False)
+class Question:
+    """A question about data. The first line of the docstring is the help of its command.
 
-    example: a command line, shown in the help. parameters: the arguments in order. A class variable
-    with the same name describes each; it is "" if the command does not take the argument. optional:
-    whether arguments may be left out. folder: describes --out. needs_folder: whether --out must be
-    given. Raises InputError with the name of the field if an option does not accept a value.
+    example: a command line, shown in the help, that works in a checkout of the repository. weights,
+    data: descriptions of the arguments; "" if the command does not take the argument. optional:
+    whether arguments may be left out. Raises InputError with the name of the field if an option
+    does not accept a value.
     """
 
     command: ClassVar[str]
     example: ClassVar[str]
-    parameters: ClassVar[tuple[str, ...]]
-    folder: ClassVar[str]
-    needs_folder: ClassVar[bool] = False
-    optional: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        for name, meaning in options(type(self)).items():
-            object.__setattr__(self, name, meaning.read(name, getattr(self, name)))
-
-
-@dataclass(frozen=True, repr=False)
-class Question(Options):
-    """A question about data. The example works in a checkout of the repository."""
-
-    parameters: ClassVar[tuple[str, ...]] = ("weights", "data")
-    folder: ClassVar[str] = "folder for the report; default: attncert-report/NAME"
     weights: ClassVar[str] = ""
     data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
+    optional: ClassVar[bool] = False
 
     examples: int | None = option(
         None, whole(1, 2**63 - 1), "use the first T examples; default: all", kw_only=True
     )
+
+    def __post_init__(self) -> None:
+        for name, meaning in options(type(self)).items():
+            object.__setattr__(self, name, meaning.read(name, getattr(self, name)))
 
     def __repr__(self) -> str:
         set_here = {
@@ -122,13 +110,13 @@ class Question(Options):
         return " ".join(words)
 
 
-def arguments(record: type[Options]) -> tuple[str, ...]:
+def arguments(record: type[Question]) -> tuple[str, ...]:
     """The names of the command's arguments, in the order of the command line."""
-    return tuple(name for name in record.parameters if getattr(record, name))
+    return tuple(name for name in ("weights", "data") if getattr(record, name))
 
 
-def options(record: type[Options]) -> Mapping[str, Option]:
-    """The options by name. The option of all questions about data comes last."""
+def options(record: type[Question]) -> Mapping[str, Option]:
+    """The options by name. The option of all questions with data comes last."""
     own = {x.name: x.metadata["option"] for x in fields(record)}
     examples = own.pop("examples", None)
     return own | {"examples": examples} if "data" in arguments(record) else own

@@ -1,1 +1,1 @@
-"""Third-party models: trained layers, embeddings of models, and whether the assumptions hold."""
+"""Third-party models: trained layers, inputs of layers, and whether the assumptions hold."""

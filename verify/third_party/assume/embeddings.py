@@ -38,7 +38,7 @@ _MUST = f"a folder of embeddings with {MANIFEST}"
 
 
 def load_embeddings(folder: str | os.PathLike[str]) -> LayerInputs:
-    """Read a folder of `attncert embed`, given by its path or its manifest. Raises InputError."""
+    """Read such a folder, given by its path or its manifest. Raises InputError."""
     path = Path(folder)
     path = path.parent if path.name == MANIFEST else path
     with path_errors(str(folder), _MUST, path):

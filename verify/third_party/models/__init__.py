@@ -1,1 +1,0 @@
-"""Inputs of the layers of real models, written to files that `attncert assume` reads."""
