@@ -34,8 +34,8 @@ class Entry:
     claim: the conclusion. hypotheses: the claims about its hypotheses. proof: whether its proof
     holds; None if it has neither steps nor promises, or if a hypothesis prevented the construction.
     costs: the costs of the network; empty if nothing was built. If the readout of a layer was too
-    long to be written, only the full rank of its features is known: `costs` then has no bits, and
-    its number of parameters is an upper bound.
+    long to be written, only the full rank of its features is known: `costs` then omits the bits,
+    and its number of parameters is an upper bound.
     """
 
     method: Construction
