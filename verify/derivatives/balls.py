@@ -1,14 +1,18 @@
-"""Arrays of float64 balls, mid ± rad: operations on them, and conversion from and to Arb.
+"""Arrays of float64 balls, mid ± rad: operations on them, and conversion from Arb.
 
 Rounding: the result of one float64 operation is off by a factor between 1 - u and 1 + u with u =
 2^-53 or, if a product underflows, by less than 2^-1074. Radii are computed by at most eight rounded
 sums and products of nonnegative numbers, so multiplying them by 1 + 2^-49 and adding 10^-300 gives
 upper bounds. For sums of N terms in any order, fused or not, γ_N = N u / (1 - N u) replaces u
 (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
+
+Exponentials use no library function: e^x = 2^k e^r with r = x - k ln 2, and the Taylor polynomial
+of e^r is evaluated in balls. The remainder after the 19th power is at most 3/20! if |r| <= 1.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +95,22 @@ class BallArray:
         rad = (self.rad + gamma * np.abs(self.mid)).sum(axis=axis)
         return BallArray(mid, rad * (1 + 4 * gamma) * _UP + TINY)
 
+    @np.errstate(all="ignore")
+    def exp(self) -> BallArray:
+        """The exponentials, from those of both ends."""
+        high, low = _exp(self.mid + self.rad), _exp(self.mid - self.rad)
+        most, least = high.mid + high.rad, np.maximum(low.mid - low.rad, 0)
+        rad = (most - least) / 2 + most * (8 * UNIT)
+        return BallArray((most + least) / 2, rad * _UP + TINY)
+
+    @np.errstate(all="ignore")
+    def inverse(self) -> BallArray:
+        """1/x. Radii are infinite unless x is certainly above 1e-10."""
+        least, mid = self.mid - self.rad, 1 / self.mid
+        rad = self.rad * mid / least + mid * (2 * UNIT)
+        known = (least > 1e-10) & (least < np.inf)
+        return BallArray(mid, np.where(known, rad * _UP + TINY, np.inf))
+
     def reshape(self, *shape: int) -> BallArray:
         return BallArray(self.mid.reshape(shape), self.rad.reshape(shape))
 
@@ -101,14 +121,31 @@ class BallArray:
     def joined(cls, parts: Sequence[BallArray], axis: int) -> BallArray:
         return cls(*(np.concatenate([getattr(x, k) for x in parts], axis) for k in ("mid", "rad")))
 
-    def entries(self) -> list[arb]:
-        """The same balls as Arb balls."""
-        pairs = zip(self.mid.ravel().tolist(), self.rad.ravel().tolist(), strict=True)
-        return [arb(mid, rad) for mid, rad in pairs]
-
 
 def growth(terms: int) -> float:
     """An upper bound of γ_N for sums of N = `terms` products."""
     if terms * UNIT > 0.01:
         raise ValueError("too many terms for float64")
     return 1.02 * terms * UNIT
+
+
+_LN2 = BallArray(np.array(0.6931471805599453), np.array(2.0**-54))  # 0.69314718055994530942
+_TAYLOR = [
+    BallArray(np.array(1 / math.factorial(k)), np.array(2 * UNIT / math.factorial(k)))
+    for k in range(20)
+]
+_REMAINDER = 4 / math.factorial(20)
+
+
+def _exp(x: FloatArray) -> BallArray:
+    """The exponentials of numbers that one operation has rounded."""
+    small = x < -700  # e^x is below TINY
+    steps = np.clip(np.nan_to_num(np.rint(x / _LN2.mid)), -1100, 1100)
+    rest = BallArray(x, np.abs(x) * (2 * UNIT)) - _LN2 * steps
+    power = _TAYLOR[-1]
+    for coefficient in _TAYLOR[-2::-1]:
+        power = rest * power + coefficient
+    near = (np.abs(rest.mid) + rest.rad) * _UP <= 1
+    power = BallArray(power.mid, np.where(near, power.rad + _REMAINDER, np.inf))
+    power = power * np.ldexp(1.0, steps.astype(np.int64))
+    return BallArray(np.where(small, 0.0, power.mid), np.where(small, TINY, power.rad))

@@ -1,10 +1,10 @@
 """A network and its derivatives over a box of weights, in balls with the true exponential.
 
 `verify/derivatives/engine.py` computes the derivatives. If its arguments are balls that contain a
-box of weights, each resulting ball contains the values at all points of the box. Arb computes the
-exponentials. With at most two softmax blocks, all other operations use float64 with radii
-(`balls.py`). Its rounding errors grow with each block, so deeper networks, and small networks with
-numbers beyond float64, are computed entirely in Arb balls, as NumPy arrays of objects.
+box of weights, each resulting ball contains the values at all points of the box. With at most two
+softmax blocks, balls are float64 numbers with radii (`balls.py`). Their rounding errors grow with
+each block, so deeper networks, and small networks with numbers beyond float64, are computed
+entirely in Arb balls, as NumPy arrays of objects.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from attncert.constructions.network.network import Network
 from attncert.verify.derivatives import engine, networks
 from attncert.verify.derivatives.balls import BallArray
 from attncert.verify.derivatives.engine import Arithmetic, Array, Attention, Block, Run
+from attncert.verify.newton.layer_outputs import enclosed
 
 Balls = Callable[..., Array]
 
@@ -36,7 +37,7 @@ _IN_FLOATS, _DEEP_BITS = 2, 192  # the most softmax blocks in float64; bits for 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
     """The T·m outputs minus labels at the weights themselves, computed with `bits` bits."""
     with ctx.workprec(bits):
-        differences = network.enclosures(data, bits) - arb_mat(data.label_matrix)
+        differences = enclosed(data, network, bits) - arb_mat(data.label_matrix)
         return BallArray.of(differences.entries(), (data.T * data.m,))
 
 
@@ -75,7 +76,8 @@ def _by_examples(
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     arguments = data, network, rows, width, unknowns, radius
     if softmax <= _IN_FLOATS:
-        found = _evaluated(*arguments, floats=True)
+        with np.errstate(all="ignore"):  # no claim holds with infinities or NaN
+            found = _evaluated(*arguments, floats=True)
         if data.T * width > _BEYOND_FLOATS or np.isfinite(found.mid + found.rad).all():
             return found
     return _evaluated(*arguments, floats=False)
@@ -181,19 +183,28 @@ def _softmax(logits: ObjectArray, times: Any) -> ObjectArray:
 
 def _relu(sums: ObjectArray) -> tuple[ObjectArray, ObjectArray]:
     """The ReLU and its slopes. All signs must be certain."""
-    if not all(x > 0 or x < 0 for x in sums.ravel()):
-        raise networks.NotDifferentiable("the sign of a preactivation is not decided")
+    _require_signs(np.array([x > 0 or x < 0 for x in sums.ravel()]))
     slopes = _array((arb(int(x > 0)) for x in sums.ravel()), sums.shape)
     return sums * slopes, slopes
 
 
 def _softmax_of_floats(logits: BallArray, times: Any) -> BallArray:
-    return _rounded(_softmax(_array(logits.entries(), logits.shape), times))
+    mid = logits.mid if times is None else np.where(times > 0, logits.mid, -1e300)
+    top = BallArray(mid.max(axis=-1, keepdims=True), np.zeros(()))
+    powers = (BallArray(mid, logits.rad) - top).exp()
+    powers = powers if times is None else powers * times
+    return powers * powers.sum(axis=-1)[..., None].inverse()
 
 
 def _relu_of_floats(sums: BallArray) -> tuple[BallArray, BallArray]:
-    made, slopes = _relu(_array(sums.entries(), sums.shape))
-    return _rounded(made), _rounded(slopes)
+    _require_signs(np.abs(sums.mid) > sums.rad)
+    slopes = BallArray((sums.mid > 0).astype(np.float64), np.zeros(sums.shape))
+    return sums * slopes, slopes
+
+
+def _require_signs(certain: AnyArray) -> None:
+    if not certain.all():
+        raise networks.NotDifferentiable("the sign of a preactivation is not decided")
 
 
 def _joined(parts: Sequence[ObjectArray], axis: int) -> ObjectArray:

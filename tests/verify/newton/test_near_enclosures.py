@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.near_cases import CASES, case
@@ -17,12 +19,16 @@ from support.newton import data_set
 from support.small_certificates import written
 
 from attncert.constructions.given.attention import Shape, jacobian
+from attncert.constructions.network.arithmetic import factor
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
 from attncert.verify import checker
 from attncert.verify.checker import Limits, near
 from attncert.verify.checking.fast import check as fast
 from attncert.verify.checking.fast import near as fast_near
+from attncert.verify.derivatives import balls
 from attncert.verify.derivatives.balls import BallArray
-from attncert.verify.newton import network_enclosure
+from attncert.verify.newton import layer_outputs, network_enclosure
 from attncert.verify.newton.certify import certify
 from attncert.verify.newton.contraction import contractions, distances, judged
 from attncert.verify.newton.models import Model
@@ -77,6 +83,70 @@ def test_softmax_is_enclosed(entries: list[tuple[float, float, Fraction]]) -> No
         powers = [mpmath.exp(mpmath.mpf(x) / 2**P) for x in points]
         for c, r, power in zip(centres, radii, powers, strict=True):
             assert abs(power / sum(powers) * 2**P - c) <= r
+
+
+def exponentials_hold(x: list[float], rad: list[float]) -> bool:
+    """Whether float64 balls hold the exponentials of the ends and centres of balls."""
+    found = BallArray(np.array(x), np.array(rad)).exp()
+    with ctx.workprec(2000):
+        for centre, reach, mid, radius in zip(x, rad, found.mid, found.rad, strict=True):
+            points = (arb(centre) + sign * arb(reach) for sign in (-1, 0, 1))
+            if not all(abs(point.exp() - arb(mid)) <= arb(radius) for point in points):
+                return False
+    return bool(np.isfinite(found.rad).all())
+
+
+centres = st.floats(-1e4, 600) | st.floats(-1, 1)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(centres, st.floats(0, 30) | st.floats(0, 1e-9)), min_size=1))
+def test_exponentials_of_float_balls_are_enclosed(pairs: list[tuple[float, float]]) -> None:
+    assert exponentials_hold([x for x, _ in pairs], [rad for _, rad in pairs])
+    sharp = BallArray(np.array([-300.0, -1.0, 0.0, 5.0]), np.zeros(4)).exp()
+    assert (sharp.rad <= 1e-12 * sharp.mid).all()
+
+
+@pytest.mark.parametrize("defect", ["logarithm", "short sum"])
+def test_planted_defects_of_the_float_exponential_show(
+    defect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.linspace(-600, 1, 2000).tolist()
+    assert exponentials_hold(x, [0.0] * len(x))
+    if defect == "logarithm":
+        monkeypatch.setattr(balls, "_LN2", BallArray(balls._LN2.mid + 1e-15, balls._LN2.rad))
+    else:
+        monkeypatch.setattr(balls, "_TAYLOR", balls._TAYLOR[:10])
+    assert not exponentials_hold(x, [0.0] * len(x))
+
+
+@given(st.floats(1e-9, 1e9), st.floats(0, 1), st.floats(-1, 1))
+def test_inverses_of_float_balls_are_enclosed(x: float, share: float, at: float) -> None:
+    found = BallArray(np.array(x), np.array(x * share)).inverse()
+    point = Fraction(x) + Fraction(x * share) * Fraction(at)
+    if math.isfinite(found.rad):
+        assert abs(1 / point - Fraction(float(found.mid))) <= Fraction(float(found.rad))
+    assert math.isfinite(found.rad) or x * (1 - share) < 1e-9
+
+
+@pytest.mark.parametrize("unit", ["1", "ln 2"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_exact_logits_give_the_outputs_of_the_network(
+    unit: str, shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = data_set(6, 4, 3, m=2, shared=shared, seed=2)
+    shape = Shape(data.d, data.m, 3, 2, 2)
+    weights = np.random.default_rng(4).standard_normal(shape.parameters)
+    [block] = Model.of(data, shape).exact(weights).blocks
+    assert isinstance(block, Attention)
+    network = Network((replace(block, unit=unit),))
+    general = network.enclosures(data, 200).entries()
+    found = layer_outputs.enclosed(data, network, 200).entries()
+    assert all(x.overlaps(y) for x, y in zip(found, general, strict=True))
+    assert max(float(x.rad()) for x in found) < 2.0**-180
+    monkeypatch.setattr(layer_outputs, "factor", lambda unit: factor(unit) * (1 + arb(2) ** -100))
+    changed = layer_outputs.enclosed(data, network, 200).entries()
+    assert not any(x.overlaps(y) for x, y in zip(changed, general, strict=True))
 
 
 def random_layer(name: str, reach: float) -> tuple[Any, ...]:
