@@ -153,7 +153,7 @@ def run(threads: int, adam_seeds: int, adam_seconds: float) -> list[dict[str, An
 
 
 def large(heads: int, threads: int) -> dict[str, Any]:
-    """Fit, certify, write, and check from the file (in memory above 2,000 unknowns)."""
+    """Fit, certify, write, and check from the file (in memory above 5,000 unknowns)."""
     T = 180 * heads
     shape, data = Shape(64, 1, heads, 1, 1), example(T, 32, 64, 0)
     exact = Dataset.of(*data)

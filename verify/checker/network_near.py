@@ -18,7 +18,7 @@ from .blocks import block, differentiable, widths
 from .derivatives import Numbers, Softmax, derivatives, forward, placed
 from .layer import contexts_of, merged
 from .limits import SHORT, Limits, need
-from .near import COARSE, GUARD, Balls, contraction, errors_at, up, vector
+from .near import COARSE, GUARD, NO_INVERSE, Balls, contraction, errors_at, inverse, up, vector
 from .reading import Table, all_of, dims, numbers, typed
 
 # blocks: pairs of a block and its form in the certificate. radius: (numerator, denominator).
@@ -50,7 +50,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
         numbers(limits, cert["data"]["labels"], "labels", T, m),
         (p, q),
         unknowns,
-        numbers(limits, claim["inverse"], "near.inverse", T * m, T * m),
+        inverse(limits, claim["inverse"], T * m),
     )
 
 
@@ -87,6 +87,7 @@ class BallNumbers:
 
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
+    need(parts.inverse, NO_INVERSE, "over limit")
     T, m = dims(cert, "examples labels")
     labels, (p, q) = parts.labels, parts.radius
     N, P = T * m, GUARD + (q // p).bit_length()

@@ -38,12 +38,19 @@ from attncert.verify.claims.evidence import About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.depth.certificate import network_body
 from attncert.verify.depth.law import Architecture
-from attncert.verify.newton.contraction import Contraction, contractions, distances, judged
+from attncert.verify.newton.contraction import (
+    Contraction,
+    contractions,
+    distances,
+    inverted,
+    judged,
+)
 from attncert.verify.newton.models import Model
 from attncert.verify.newton.network_enclosure import derivatives, errors
 
 CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
-MOST_UNKNOWNS = 2000  # the largest T·m for which a file is written
+MOST_UNKNOWNS = 5000  # the largest T·m for which a file is written
+MOST_WITH_INVERSE = 2000  # the largest T·m for which the file contains the inverse
 ERROR_BITS = 128
 _SLACK = (4, 2)  # radii to try, in units of Newton's first step; they allow κ up to 3/4, then 1/2
 _FINER = 24  # bits of a step after rounding
@@ -101,10 +108,8 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
         return Near(data, exact, (), *blank, "derivatives beyond the range of float64")
     unknowns = independent_columns(J)
     block = J[:, list(unknowns)]
-    try:
-        inverted = np.linalg.inv(block).astype(np.float64)
-        inverse = on_grid(inverted, float(np.abs(block).sum()))
-    except np.linalg.LinAlgError:
+    inverse = on_grid(inverted(block), float(np.abs(block).sum()))
+    if np.isnan(inverse).any():
         return Near(data, exact, unknowns, *blank, "the Jacobian is singular")
     condition = float(np.abs(block).sum(axis=1).max() * np.abs(inverse).sum(axis=1).max())
     contraction, radius = Contraction(math.inf, math.inf, False), Fraction(0)
@@ -219,9 +224,10 @@ def near_certificate(
         about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
         layer = Layer(first.heads, first.output)
         body = layer_body(CLAIM, near.data, layer, unit="1", **about)
+    written = len(near.unknowns) <= MOST_WITH_INVERSE
     content = {
         "radius": numeral(near.radius),
         "unknowns": list(near.unknowns),
-        "inverse": ExactArray.of(near.inverse).strings(),
+        "inverse": ExactArray.of(near.inverse).strings() if written else None,
     }
     return sealed(body | {"near": content})

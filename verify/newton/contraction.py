@@ -44,6 +44,14 @@ class Contraction:
     inside: bool
 
 
+def inverted(block: FloatArray) -> FloatArray:
+    """An approximate inverse, or NaN if the block is singular or not finite."""
+    try:
+        return np.linalg.inv(block).astype(np.float64)
+    except np.linalg.LinAlgError:
+        return np.full_like(block, np.nan)
+
+
 def distances(inverse: FloatArray, errors: BallArray) -> FloatArray:
     """Upper bounds η_i of |A f(u0)|. inverse: A, (N, N) float64, regarded as exact."""
     gamma = growth(len(errors.mid) + 4)

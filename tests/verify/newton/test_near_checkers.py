@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.adversarial_certificates import near
+from support.every_claim import TRUE
 from support.near_cases import case
 from support.small_certificates import digested, put, sealed, written
 
 from attncert.verify import checker
 from attncert.verify.checker import Verdict
+from attncert.verify.checker.near import NO_INVERSE
 from attncert.verify.checking.fast import check as fast
 
 CHECKS = {"standard library": checker.check_file, "fast": fast.check_file}
@@ -50,6 +53,27 @@ def test_long_numbers_are_judged_in_time(
     assert time.process_time() - start < 15
     floats = check is fast.check_file and verdict.status == "wrong"  # then the balls are infinite
     assert verdict.status == status or floats
+
+
+@pytest.mark.parametrize("name", ["shared", "network"])
+def test_a_file_may_leave_the_inverse_to_the_fast_check(name: str, tmp_path: Path) -> None:
+    file = case("shared") if name == "shared" else deepcopy(TRUE["network-near"])
+    put("near", "inverse", to=None)(file)
+    path = written(sealed(file), tmp_path)
+    assert fast.check_file(path).status == "holds"
+    verdict = checker.check_file(path)
+    assert (verdict.status, verdict.message) == ("over limit", NO_INVERSE)
+    put("data", "labels", 0, 0, to="1000/7")(file)
+    assert fast.check_file(written(digested(sealed(file)), tmp_path)).status == "wrong"
+
+
+def test_a_singular_block_shows_nothing(tmp_path: Path) -> None:
+    """The output does not depend on its query, since the key is zero."""
+    head = {"key": [["0"]], "query": [["1"]], "value": [["1"]]}
+    content = near(head=head, unknowns=[1], inverse=None)
+    assert fast.check_file(written(content, tmp_path)).status == "wrong"
+    content = near(head=head, unknowns=[2], inverse=None)
+    assert fast.check_file(written(content, tmp_path)).status == "holds"
 
 
 # Numbers beyond float64.

@@ -3,7 +3,8 @@
 verify/checker reads the file; a layer is a network of one block. `newton/network_enclosure.py`
 encloses the network, with the code for derivatives that also found the weights, and
 `contraction.py` applies the theorem. The matrix of the file is rounded to float64, which is allowed
-because the theorem holds for every matrix.
+because the theorem holds for every matrix. If the file has no matrix, an approximate inverse of the
+derivatives is computed here.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from attncert.verify.checker import Limits, need
 from attncert.verify.checker.reading import all_of, dims
 from attncert.verify.checking.fast.reading import dataset, exact
 from attncert.verify.derivatives.networks import weights_of
-from attncert.verify.newton.contraction import contractions, distances, judged
+from attncert.verify.newton.contraction import contractions, distances, inverted, judged
 from attncert.verify.newton.network_enclosure import derivatives, errors
 
 LEAST_BITS, MOST_BITS = 256, 4096  # bits of balls; if more are needed, nothing is shown
@@ -31,13 +32,15 @@ def judge(cert: dict[str, Any], parts: Any, limits: Limits) -> str:
     need(numbered, "near.unknowns must be numbers of weights", "wrong")
     limits.hold(8.0 * (6 * N * N + 2 * N * weights_of(network)))
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
-    inverse, radius = exact(parts.inverse, N, N).floats(), Fraction(p, q)
+    derived = derivatives(data, network, parts.unknowns, Fraction(p, q))
+    limits.on_time()
+    given = parts.inverse
+    inverse = inverted(derived.mid) if given is None else exact(given, N, N).floats()
     bits = min(MOST_BITS, LEAST_BITS + 2 * (q // p).bit_length())
     limits.on_time()
     eta = distances(inverse, errors(data, network, bits))
-    limits.on_time()
-    kappa = contractions(inverse, derivatives(data, network, parts.unknowns, radius))
-    contraction = judged(eta, kappa, radius)
+    kappa = contractions(inverse, derived)
+    contraction = judged(eta, kappa, Fraction(p, q))
     shown = f"{cert['near']['radius']:.40}"
     constants = f"kappa {contraction.kappa:.3g}, first step {contraction.eta:.3g}"
     missed = f"{constants} in a radius of {shown}"
