@@ -31,7 +31,7 @@ from machine import machine
 from models_inputs import SHAPES, passages
 
 from attncert.verify.kruskal.shards.draws import sequences
-from attncert.verify.third_party.assume.embeddings import load_embeddings
+from attncert.verify.third_party.assume.loading import load_inputs
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "models.json"
@@ -217,22 +217,25 @@ def _inputs(name: str, places: dict[str, str]) -> str:
 
 
 def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str, Any]:
-    folder, out = work / "embeddings" / name, work / "reports" / name
-    embedding = None
-    finished = folder.with_suffix(".finished")
-    if not finished.exists():
-        words = [places[case.model], _inputs(case.inputs, places), str(folder), *case.options]
+    states, out = work / "embeddings" / f"{name}.npz", work / "reports" / name
+    embedding, model = None, places[case.model]
+    if not states.exists():
+        states.parent.mkdir(parents=True, exist_ok=True)
+        words = [model, _inputs(case.inputs, places), str(states), *case.options]
         embedding = _timed([str(ROOT / "examples" / "embed_model.py"), *words])
-        finished.touch()
-    times = _timed(["-m", "attncert", "assume", str(folder), "--out", str(out)])
-    float32 = _float32(folder, case.float32)
+    config = json.loads(Path(model, "config.json").read_text())
+    heads = config.get("num_attention_heads") or config["n_head"]
+    width = (config.get("hidden_size") or config["n_embd"]) // heads
+    sizes = ["--heads", str(heads), "--head-width", str(width)]
+    times = _timed(["-m", "attncert", "assume", str(states), *sizes, "--out", str(out)])
+    float32 = _float32(states, case.float32)
     return {"embed": embedding, "assume": times, "float32": float32, "out": str(out)}
 
 
-def _float32(folder: Path, count: int) -> list[dict[str, Any]]:
+def _float32(states: Path, count: int) -> list[dict[str, Any]]:
     """The paper's own test: the float32 rank at the usual tolerance of `count` random subsets of n
     distinct queries, and of a hundredth as many subsets of d."""
-    inputs, tests = load_embeddings(folder), list[dict[str, Any]]()
+    inputs, tests = load_inputs(str(states)), list[dict[str, Any]]()
     table = inputs.distinct.array.astype(np.float32)
     for k, subsets in ((inputs.tokens, count), (inputs.d, -(-count // 100))):
         if k > min(table.shape):

@@ -1,6 +1,6 @@
-"""Writes the inputs of one layer of a Hugging Face model to a folder, for `attncert assume`.
+"""Writes the inputs of one layer of a Hugging Face model to a file, for `attncert assume`.
 
-    python examples/embed_model.py MODEL INPUTS FOLDER
+    python examples/embed_model.py MODEL INPUTS FILE
 
 MODEL is a name on the hub, or a local folder with safetensors files; no code of a model is run.
 INPUTS is a folder of images, which the model's own processor turns into numbers; an .npy of tokens
@@ -11,8 +11,6 @@ states that enter block k + 1 are hidden_states[k]. Needs the extra `models`.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,48 +26,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("inputs", type=Path)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("file", type=Path, help="an .npz")
     parser.add_argument("--layer", type=int, default=1, help="0: raw embeddings")
     parser.add_argument("--query", choices=("first", "last"), help="last for a GPT, else first")
     parser.add_argument("--contexts", type=int, default=200, help="the contexts to keep")
     parser.add_argument("--length", type=int, help="tokens in a passage of text")
-    parser.add_argument("--batch", type=int, default=32, help="inputs in a shard")
+    parser.add_argument("--batch", type=int, default=32, help="inputs run together")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32")
     parser.add_argument("--random", action="store_true", help="draw the weights at random")
     write(parser.parse_args())
 
 
 def write(options: argparse.Namespace) -> None:
-    """Write the shards, and at the end their manifest (docs/models-and-layers.md)."""
+    """Write the queries of all inputs, the contexts of some, and the numbers of these."""
     model = loaded(options.model, options.random).to(getattr(torch, options.dtype)).eval()
     count, batch = read(options.inputs, options.model, options.length)
     query = options.query or ("last" if model.config.model_type.startswith("gpt") else "first")
     if not 0 <= options.layer < model.config.num_hidden_layers:
         raise SystemExit(f"--layer must be from 0 to {model.config.num_hidden_layers - 1}.")
     number = min(options.contexts, count)
-    numbers = np.arange(number) * count // max(1, number)  # evenly spread
-    options.folder.mkdir(parents=True)
-    shards = []
-    for shard, start in enumerate(range(0, count, options.batch)):
+    kept = np.arange(number) * count // max(1, number)  # evenly spread
+    queries, contexts = list[np.ndarray](), list[np.ndarray]()
+    for start in range(0, count, options.batch):
         states = states_of(model, batch(start, start + options.batch), options.layer)
-        kept = numbers[(start <= numbers) & (numbers < start + len(states))]
-        path = options.folder / f"shard-{shard:05d}.npz"
-        queries = states[:, 0 if query == "first" else -1]
-        np.savez(path, queries=queries, contexts=states[kept - start], kept=kept)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        shards.append({"file": path.name, "sha256": digest})
-    heads, (_, tokens, width) = model.config.num_attention_heads, states.shape
-    manifest = {
-        "format": "attncert-embeddings/1", "inputs": count, "tokens": tokens, "width": width,
-        "heads": heads, "head_width": width // heads, "layer": options.layer, "query": query,
-        "provenance": {
-            "model": Path(options.model).name, "weights": "random" if options.random else "stored",
-            "arithmetic": options.dtype, "torch": str(torch.__version__),
-            "transformers": transformers.__version__,
-        },
-        "shards": shards,
-    }  # fmt: skip
-    (options.folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
+        queries.append(states[:, 0 if query == "first" else -1])
+        contexts.append(states[kept[(start <= kept) & (kept < start + len(states))] - start])
+    arrays = {"queries": np.concatenate(queries), "contexts": np.concatenate(contexts)}
+    np.savez(options.file, **arrays, kept=kept)
 
 
 def loaded(name: str, random: bool) -> Any:

@@ -32,7 +32,6 @@ def page_parts(answer: Assumed) -> PageParts:
         "epsilon": f"{EPSILON:g}",
         "nearly": any(s.standing is AgainstRounding.NEARLY for s in sets),
         "within": any(s.standing is AgainstRounding.WITHIN for s in sets),
-        "provenance": sorted(answer.data.provenance.items()),
     }
     return PageParts("assume.md.j2", context, _exhibits(answer), more=sentences(answer))
 
@@ -53,7 +52,7 @@ def sentences(answer: Assumed) -> tuple[str, ...]:
         most = max(placed.memorized for placed in answer.placed)
         text.append(
             f"Every labelling of {counted(most, 'example')} is memorized by "
-            f"{counted(answer.data.heads or 0, 'head')} (proved: partition certificate and A2)."
+            f"{counted(answer.question.heads or 0, 'head')} (proved: partition certificate and A2)."
             if most
             else "No example is proved to be memorized: no context of rank n is given."
         )
@@ -70,11 +69,10 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
             "distinct queries": inputs.distinct.N,
             "width": inputs.d,
             "tokens": inputs.tokens if inputs.shortest is None else inputs.lengths,
-            "heads": inputs.heads,
-            "head_width": inputs.head_width,
+            "heads": answer.question.heads,
+            "head_width": answer.question.head_width,
             "contexts": len(inputs.with_context),
             "stored as": stored(inputs.queries),
-            "provenance": dict(inputs.provenance),
         },
         "rank": answer.rank,
         "interval": answer.interval,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.paths import EXAMPLES
 
-from attncert.verify.third_party.assume.embeddings import load_embeddings
+from attncert.verify.third_party.assume.loading import load_inputs
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -33,13 +33,13 @@ def test_the_states_of_a_small_model(tmp_path: Path) -> None:
     tokens = np.random.default_rng(0).integers(0, 40, (23, 5))
     np.save(tmp_path / "t.npy", tokens)
     words = (folder, tmp_path / "t.npy")
-    done = run(*words, tmp_path / "out", "--layer", 2, "--contexts", 4, "--batch", 8)
+    done = run(*words, tmp_path / "out.npz", "--layer", 2, "--contexts", 4, "--batch", 8)
     assert done.returncode == 0, done.stderr
     with torch.inference_mode():
         states = model(torch.from_numpy(tokens), output_hidden_states=True).hidden_states[2].numpy()
-    found = load_embeddings(tmp_path / "out")
+    found = load_inputs(str(tmp_path / "out.npz"))
     assert np.allclose(found.queries.array, states[:, 0], atol=1e-6)
-    assert found.with_context == (0, 5, 11, 17) and (found.heads, found.head_width) == (2, 8)
+    assert found.with_context == (0, 5, 11, 17)
     assert all(np.allclose(x, states[k], atol=1e-6) for k, x in found.contexts())
     assert "--layer must be from 0 to 2" in run(*words, tmp_path / "no", "--layer", 3).stderr
     whole = model.state_dict()

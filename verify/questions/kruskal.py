@@ -53,10 +53,10 @@ class Assume(Question):
 
     command = "assume"
     example = "attncert assume digits --heads 8 --head-width 4"
-    data = "folder of embeddings, .npz or .json of data, or: digits"
+    data = ".npz or .json of queries and contexts, or: digits"
 
-    heads: int | None = option(None, SIZE, "number H of heads; default: from the manifest")
-    head_width: int | None = option(None, SIZE, "head width d_h; default: from the manifest")
+    heads: int | None = option(None, SIZE, "number H of heads of the layer")
+    head_width: int | None = option(None, SIZE, "head width d_h of the layer; default: 1")
     tokens: int | None = option(
         None, whole(1, 2**31 - 1), "number n of tokens, if DATA has no contexts"
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -78,14 +78,9 @@ def assume(
     ('proved', 'Every 2 of the 3 queries are independent (Assumption 1).')
     """
     question = question or Assume()
-    inputs = question.of(LayerInputs.of(inputs, question.tokens))
-    stated = replace(
-        inputs,
-        heads=question.heads or inputs.heads,
-        head_width=question.head_width or inputs.head_width,
-    )
+    examples = question.of(LayerInputs.of(inputs, question.tokens))
     with threadpool_limits(1):  # more BLAS threads do not help for matrices of this size
-        return _assume(stated, question, progress)
+        return _assume(examples, question, progress)
 
 
 def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> Assumed:
@@ -117,8 +112,8 @@ def _assume(inputs: LayerInputs, question: Assume, progress: StageProgress) -> A
         }
     placed = tuple[Placed, ...]()
     with timed(seconds, "groups"):
-        if inputs.heads is not None:
-            placed = _placed(inputs, contexts, inputs.heads)
+        if question.heads is not None:
+            placed = _placed(inputs, contexts, question.heads, question.head_width or 1)
     trace = claims(inputs, interval, [*samples.values()], contexts, placed)
     pair = equal_pair(inputs) if inputs.repeats else interval.upper.dependency
     certificate, uncertified = certified(inputs.queries, pair, question)
@@ -145,12 +140,14 @@ def _sample(vectors: Vectors, k: int, count: int, seed: int, progress: StageProg
     return job.work.summary(vectors, job.plan, records.values())
 
 
-def _placed(inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int) -> tuple[Placed, ...]:
+def _placed(
+    inputs: LayerInputs, contexts: tuple[Spectrum, ...], heads: int, d_h: int
+) -> tuple[Placed, ...]:
     """The groups for the paper's construction at the layer's head width and for heads of width one
     (ours). Both need the same number of tokens in all contexts."""
     if inputs.shortest is not None:
         return ()
-    n, d_h = inputs.tokens, inputs.head_width or 1
+    n = inputs.tokens
     good = {spectrum.number for spectrum in contexts if spectrum.rank == n}
     known = [t for t in inputs.with_context if (0 if inputs.shared else t) in good]
     constructions, sizes = [], [("the paper's", min(n, d_h)), ("width one", n)]

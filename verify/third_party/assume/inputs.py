@@ -1,9 +1,9 @@
-"""The data of `attncert assume`: queries of all inputs, contexts of some, and a layer's sizes."""
+"""The data of `attncert assume`: queries of all inputs, and contexts of some."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -22,19 +22,15 @@ class LayerInputs:
     """The inputs of one layer.
 
     queries: one for each of the N inputs. tokens: n, or the length of the longest context if
-    lengths differ; `shortest` is then the shortest length. heads, head_width: the sizes of the
-    layer; None if unknown. with_context: the inputs whose context is given. contexts() yields these
-    contexts, (n, d) each, with their numbers, but a context that all inputs share (`shared`) only
-    once. provenance: as stated by the source.
+    lengths differ; `shortest` is then the shortest length. with_context: the inputs whose context
+    is given. contexts() yields these contexts, (n, d) each, with their numbers, but a context that
+    all inputs share (`shared`) only once.
     """
 
     queries: Vectors
     tokens: int
-    heads: int | None
-    head_width: int | None
     with_context: tuple[int, ...]
     contexts: Callable[[], Contexts]
-    provenance: Mapping[str, str]
     shared: bool = False
     shortest: int | None = None
 
@@ -55,10 +51,10 @@ class LayerInputs:
             numbers = range(len(data.contexts))
             contexts = partial(map, lambda t: (t, as_table(data.rows(t))), numbers)
             given = tuple(range(data.T))
-            return cls(queries, data.n, None, None, given, contexts, {}, data.shared, shortest)
+            return cls(queries, data.n, given, contexts, data.shared, shortest)
         if tokens is None:
             raise InputError("tokens", "given if there are no contexts", "left out")
-        return cls(queries, tokens, None, None, (), lambda: iter(()), {})
+        return cls(queries, tokens, (), lambda: iter(()))
 
     def take(self, count: int) -> LayerInputs:
         numbers = tuple(i for i in self.with_context if i < count)

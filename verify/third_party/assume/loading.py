@@ -1,35 +1,34 @@
-"""The input of `attncert assume`: a folder of embeddings, a file of data, or only vectors."""
+"""The input of `attncert assume`: a file of queries and contexts, or only vectors."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
+from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.loading import bundled, parse_json, read_source
 from attncert.constructions.errors import InputError, odd_key
 from attncert.verify.kruskal.vectors import Vectors, load_vectors
 from attncert.verify.rank.residues import as_table
-from attncert.verify.third_party.assume.embeddings import MANIFEST, load_embeddings
 from attncert.verify.third_party.assume.inputs import LayerInputs
 
-_FILE = f"a folder with {MANIFEST}, an .npz or JSON file of queries and contexts, or digits"
+_FILE = "an .npz or JSON file of queries and contexts, or digits"
+_KEYS = ("queries", "contexts", "kept")
 
 
 def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
-    """Read a folder of embeddings, a file of `queries` (N, d) and `contexts` (N, n, d), or bundled
-    data. If `tokens` (n) is given, the file contains only vectors, as for `attncert kruskal`.
+    """Read a file of `queries` (N, d) and `contexts` (N, n, d), or bundled data. An .npz may hold
+    the contexts of some inputs alone, (C, n, d), with their increasing numbers, from 0, as `kept`
+    (C,). If `tokens` (n) is given, the file contains only vectors, as for `attncert kruskal`.
     Raises InputError."""
-    path = Path(source)
     if tokens is not None:
         return LayerInputs.of(load_vectors(source), tokens)
     if bundled(source):
         return LayerInputs.of(digits())
-    if path.name == MANIFEST or (source and path.is_dir()):
-        return load_embeddings(source)
-    readers = {"npz": _from_npz, "json": _from_json}
-    return read_source(source, readers, _FILE)
+    return read_source(source, {"npz": _from_npz, "json": _from_json}, _FILE)
 
 
 def _from_json(file: BinaryIO, name: str, source: str) -> LayerInputs:
@@ -40,28 +39,40 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
     """The inputs in an .npz. Floats keep their format, since their rounding matters."""
 
     def choose(keys: list[str]) -> tuple[str, ...]:
-        if any(keys.count(key) != 1 for key in ("queries", "contexts")):
+        ours = [key for key in keys if key in _KEYS]
+        wanted = _KEYS if "kept" in ours else _KEYS[:2]
+        if sorted(ours) != sorted(wanted):
             must = "made of queries and contexts (--tokens N for vectors alone)"
-            ours = [key for key in keys if key in ("queries", "contexts")]
-            raise InputError(source, must, odd_key(ours, ("queries", "contexts")))
-        return ("queries", "contexts")
+            raise InputError(source, must, odd_key(ours, wanted))
+        return wanted
 
     def check(shapes: list[tuple[int, ...]]) -> None:
-        queries, contexts = shapes
+        queries, contexts, *kept = shapes
         if len(queries) != 2 or 0 in queries:
             raise InputError("queries", "of shape (N, d), no size 0", queries)
         count, width = queries
-        if len(contexts) != 3 or contexts[0] != count or contexts[2] != width or 0 in contexts:
+        if kept and (len(kept[0]) != 1 or kept[0][0] > count):
+            raise InputError("kept", f"of shape (C,), with C at most {count}", kept[0])
+        count = kept[0][0] if kept else count
+        if len(contexts) != 3 or contexts[::2] != (count, width) or contexts[1] == 0:
             raise InputError("contexts", f"of shape ({count}, n, {width})", contexts)
 
     arrays = read_arrays(file, source, choose, check)
-    contexts = arrays["contexts"]
+    queries, contexts = arrays["queries"], arrays["contexts"]
+    numbers = _numbers(arrays["kept"], len(queries)) if "kept" in arrays else range(len(contexts))
     return LayerInputs(
-        Vectors.of(arrays["queries"], name),
+        Vectors.of(queries, name),
         contexts.shape[1],
-        None,
-        None,
-        tuple(range(len(contexts))),
-        lambda: ((t, as_table(context, "contexts")) for t, context in enumerate(contexts)),
-        {},
+        tuple(numbers),
+        lambda: ((t, as_table(x, "contexts")) for t, x in zip(numbers, contexts, strict=True)),
     )
+
+
+def _numbers(kept: AnyArray, count: int) -> list[int]:
+    """The numbers of the inputs whose contexts are given. Raises InputError."""
+    numbers = kept.tolist()
+    if kept.dtype.kind not in "iu" or (np.diff(kept.astype(object)) <= 0).any():
+        raise InputError("kept", "increasing whole numbers", "others")
+    if numbers and not 0 <= numbers[0] <= numbers[-1] < count:
+        raise InputError("kept", f"numbers from 0 to {count - 1}", f"{numbers[0]} to {numbers[-1]}")
+    return list(numbers)

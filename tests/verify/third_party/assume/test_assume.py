@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from flint import fmpz_mat
-from support.embedding_cases import random_states, write_folder
 from support.shell import Shell
 
 import attncert
@@ -27,11 +25,19 @@ from attncert.verify.third_party.assume.loading import load_inputs
 from attncert.verify.third_party.assume.spectra import AgainstRounding, spectra
 
 QUICK = Assume(subsets=50, work=0.2)
+KEPT = {"queries": np.eye(3), "contexts": np.ones((1, 2, 3)), "kept": [0]}
 
 
-def judged(states: np.ndarray, kept: list[int], folder: Path, **more: Any) -> Assumed:
-    write_folder(folder, states, kept, **({"heads": 2, "head_width": 2} | more))
-    return assume(load_inputs(str(folder)), QUICK)
+def random_states(inputs: int, tokens: int, width: int) -> np.ndarray:
+    """(N, n, d), float32."""
+    return np.random.default_rng(0).standard_normal((inputs, tokens, width)).astype(np.float32)
+
+
+def judged(states: np.ndarray, kept: list[int], path: Path) -> Assumed:
+    """The answer on a file of all queries, the first tokens, and of the contexts of some inputs."""
+    path = path.with_suffix(".npz")
+    np.savez(path, queries=states[:, 0], contexts=states[kept], kept=np.array(kept, dtype=int))
+    return assume(load_inputs(str(path)), replace(QUICK, heads=2, head_width=2))
 
 
 def levels(made: Assumed) -> dict[str, str]:
@@ -149,7 +155,7 @@ def test_sets_within_rounding_are_settled_by_wider_numbers(tmp_path: Path) -> No
     made = judged(states, [], tmp_path)
     assert {s.standing for s in made.subsets[6]} == {AgainstRounding.WITHIN}
     assert made.samples[6].independent == made.samples[6].drawn == 1
-    given = load_inputs(str(tmp_path))
+    given = load_inputs(str(tmp_path.with_suffix(".npz")))
     wide = replace(given, queries=Vectors.of(given.queries.array.astype(np.float64)))
     assert {s.standing for s in assume(wide, QUICK).subsets[6]} == {AgainstRounding.NEARLY}
     flat = states.copy()
@@ -191,13 +197,12 @@ def test_a_shared_context_counts_for_all(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, shell: Shell) -> None:
-    told = {"provenance": {"$x$": "$y$ | <b>", "model": "mine"}}
-    write_folder(tmp_path / "x", random_states(9, 3, 5), [1, 2], heads=2, head_width=1, **told)
-    words = ["assume", tmp_path / "x", "--subsets", "20"]
+    states = random_states(9, 3, 5)
+    np.savez(tmp_path / "x.npz", queries=states[:, 0], contexts=states[[1, 2]], kept=[1, 2])
+    words = ["assume", tmp_path / "x.npz", "--subsets", "20", "--heads", "2"]
     said = shell.runs(*words, "--out", tmp_path / "o").out
     assert "Proved: Every given context has 3 independent rows (Assumption 2)." in said
     page = (tmp_path / "o" / "report.md").read_text()
-    assert "$x$" not in page and "$y$" not in page and "| `model` | `mine` |" in page
     for name in re.findall(r"\]\(([a-z/.-]+)\)", page):
         assert (tmp_path / "o" / name).exists()
 
@@ -208,6 +213,14 @@ def test_the_command(tmp_path: Path, shell: Shell) -> None:
         ({"query": np.eye(3)}, "made of queries and contexts"),
         ({"queries": np.eye(3)}, "--tokens N for vectors alone"),
         ({"queries": np.eye(3), "contexts": np.ones((3, 2, 4))}, "contexts: must be of shape"),
+        ({"queries": np.eye(3), "kept": [0]}, "without 'contexts'"),
+        ({"queries": np.eye(3), "contexts": np.ones((1, 2, 3))}, "of shape (3, n, 3)"),
+        (KEPT | {"kept": [0, 1]}, "contexts: must be of shape (2, n, 3)"),
+        (KEPT | {"kept": [[0]]}, "kept: must be of shape (C,)"),
+        (KEPT | {"kept": [0, 1, 2, 0]}, "with C at most 3"),
+        (KEPT | {"kept": [3]}, "kept: must be numbers from 0 to 2, not 3 to 3"),
+        (KEPT | {"kept": [0.0]}, "kept: must be increasing whole numbers"),
+        (KEPT | {"contexts": np.ones((2, 2, 3)), "kept": [1, 1]}, "increasing whole numbers"),
         ({"queries": np.eye(3) * np.nan, "contexts": np.ones((3, 2, 3))}, "finite"),
         ({"queries": np.eye(3), "contexts": np.ones((3, 2, 3)) * np.inf}, "finite"),
     ],
