@@ -52,7 +52,7 @@ class Point:
 
     @property
     def law(self) -> int:
-        """N, which bounds T·m for almost all labels in ℝᵐ (but not if labels are finitely many)."""
+        """N, which bounds T·m for almost all labels in ℝᵐ (but not for classes)."""
         return self.spans.bound(self.heads, self.head_width, self.value_width)
 
     def shape(self) -> Shape:

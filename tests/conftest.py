@@ -58,7 +58,7 @@ def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """Remove the constructions that a test registers after it."""
+    """After a test, remove the constructions that it registered."""
     before = dict(registry._registered)
     yield
     registry._registered.clear()

@@ -1,4 +1,4 @@
-"""Questions asked from Python: a call that a function cannot accept gives a one-line error."""
+"""Questions asked from Python: a call with unusable arguments gives a one-line error."""
 
 from __future__ import annotations
 

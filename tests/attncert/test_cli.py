@@ -59,7 +59,7 @@ def test_json_is_all_that_stdout_holds(tiny: Path, tmp_path: Path, shell: Shell)
 
 
 def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -> None:
-    """One run is in a process whose sets have another order and whose terminal has no ℚ or ⎡."""
+    """One run has another hash seed, and an output encoding without ℚ and ⎡."""
     again = tmp_path / "again"
     command = [sys.executable, "-m", "attncert", "prove", str(tiny), "--out", str(again)]
     environment = os.environ | {"PYTHONHASHSEED": "4711", "PYTHONIOENCODING": "latin-1"}
@@ -81,7 +81,7 @@ def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -
         ({"queries": [[1, 2], [2, 4], [1, 1]]}, [], 3),  # parallel queries
         ({"queries": [[0, 0], [2, 4], [1, 1]]}, [], 3),  # a zero query
         ({}, ["--heads", "1"], 1),  # more than any weights can do
-        ({}, ["--heads", "1", "--claim", "interpolation"], 3),  # perhaps not for given labels
+        ({}, ["--heads", "1", "--claim", "interpolation"], 3),  # given labels may be possible
         ({"labels": [[1, 2], [3, 4], [5, 6]]}, ["--value-width", "1"], 3),
     ],
 )
@@ -156,7 +156,7 @@ OPTIONS = [
 def test_what_no_option_takes_is_one_line_that_names_it(
     record: type[Question], name: str, word: str, shell: Shell
 ) -> None:
-    """The option is refused in Python, and on a command line before anything is read."""
+    """The option is refused in Python, and on a command line before any file is read."""
     words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]
     assert flag(name) in shell.refuses(*words, "--out", "nowhere")
     with pytest.raises(attncert.InputError, match=f"^{name}: must be "):
@@ -178,7 +178,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = (
         "import os, signal, sys, threading, attncert\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell ignores it for &
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs ignore it
         "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "threading.Timer(1.0, interrupt).start()\n"
         f"words = ['prove', 'digits', '--examples', '400', '--out', {str(out)!r}]\n"

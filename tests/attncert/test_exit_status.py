@@ -1,4 +1,4 @@
-"""No exception ends with the status of an answer: 0, 1 and 3 are only returned on purpose."""
+"""No exception exits with the status of an answer: 0, 1 and 3 are only returned on purpose."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_a_second_interrupt_while_the_first_is_told_says_nothing() -> None:
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)]
 )
 def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, status: int) -> None:
-    """It drops one that is raised in a finalizer."""
+    """Python drops an interrupt that is raised in a finalizer."""
     code = (
         "import os, sys, time\n"
         "from attncert import app, cli\n"
@@ -222,7 +222,7 @@ def test_a_setting_of_numba_ends_nothing(tmp_path: Path) -> None:
 
 
 def test_too_little_memory_is_refused_before_the_work(tmp_path: Path) -> None:
-    """With 400,000 KiB OpenBLAS waits forever, and no SIGTERM reaches it."""
+    """With 400,000 KiB OpenBLAS waits forever, and does not react to SIGTERM."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     words = f"ulimit -v 400000; exec {sys.executable} -m attncert kruskal tiny.json"
     command = ["/bin/sh", "-c", words]

@@ -1,4 +1,4 @@
-"""attncert fit: its files and messages, and every way to end."""
+"""attncert fit: its files and messages, and every way in which it can end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`attncert check FOLDER`: a forged checker is named, whatever the folder says."""
+"""`attncert check FOLDER`: a forged checker is reported, whatever the folder says."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _further_file(folder: Path) -> None:
 
 
 def _compiled(folder: Path) -> None:
-    """A compiled file that Python runs instead of claims.py: its header says that it is not to be
-    compared with the source."""
+    """A compiled file that Python runs instead of claims.py: its header says not to compare it with
+    the source."""
     code = marshal.dumps(compile("raise SystemExit('holds: forged')", "claims.py", "exec"))
     path = Path(cache_from_source(str(folder / "checker" / "claims.py")))
     path.parent.mkdir()

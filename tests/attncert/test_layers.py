@@ -72,7 +72,7 @@ def test_more_labels_than_two_layers_have() -> None:
 
 
 def test_two_layers_fit_what_one_does_not(tmp_path: Path, shell: Shell) -> None:
-    """There are 30 labels; one layer of 2 heads outputs at most 22."""
+    """Of 30 labels, one layer of 2 heads can output at most 22."""
     data = random(T=30, n=4, d=4, seed=2)
     assert fit(data, Fit(heads=2)).standing.value == "undecided"
     answer = fit(data, Fit(heads=2, layers=2))
@@ -87,7 +87,7 @@ def test_layers_are_counted_from_one(layers: int, shell: Shell) -> None:
 
 
 def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:
-    """All vectors are 0, and so is every rank."""
+    """All vectors are 0, and therefore all ranks."""
     data = Dataset.of([[0, 0]], [[0, 0], [0, 0]], [1, 2])
     answer = capacity(data, Capacity(layers=2))
     assert answer.notions[-1].least == 0

@@ -1,4 +1,4 @@
-"""Notebooks and Python sessions show a line for each record, and pictures; other libraries work."""
+"""Notebooks and Python sessions show records as lines and pictures; SymPy reads the weights."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def trained(name: str) -> str:
 
 @pytest.mark.parametrize("command", ASKED)
 def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
-    """They show every sentence, and for compare the table too."""
+    """They show every sentence, and for `compare` also the table."""
     answer = ASKED[command]()
     said = report(answer).sentences
     assert str(answer).splitlines() == list(said)
@@ -169,4 +169,4 @@ def test_progress_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     told = [bundle["text/plain"] for bundle in shown]
     assert "rank <of Z> 0/25" in told
     assert "3 <= Kruskal rank\nrank <of Z> 25/25\nreadout 0" in told
-    assert told[-1] == "3 <= Kruskal rank"  # bars vanish, lines stay
+    assert told[-1] == "3 <= Kruskal rank"  # bars vanish, and lines stay

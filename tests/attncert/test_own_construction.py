@@ -84,7 +84,8 @@ def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
 
 
 def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
-    """Distinct contexts; u, a coordinate after a shear, is 1 on the first token and 0 on others."""
+    """Distinct contexts; u, a coordinate after a shear, is 1 on the first token and 0 on the
+    others."""
     base = generators.random(T, n, d, seed=seed)
     contexts = base.contexts.numerators.copy()
     contexts[:, :, 0] = -contexts[:, :, 1:].sum(axis=2)  # u = (1, ..., 1) gives 0
@@ -95,7 +96,7 @@ def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
 
 @pytest.mark.parametrize(("T", "n", "d"), [(1, 2, 2), (5, 4, 3), (6, 2, 3), (4, 6, 2)])
 def test_more_tokens_than_the_width_and_distinct_contexts(T: int, n: int, d: int) -> None:
-    """FLINT's determinant of the matrix of n·u·z is an odd number over an odd number."""
+    """FLINT's determinant of the matrix of all n·u·z is a quotient of odd numbers."""
     data = distinct(T, n, d, seed=T)
     proof = prove(data, Prove(PLACE))
     assert proof.exit_status == 0 and proof.trace.standing("step.parity") is Level.PROVED
@@ -114,7 +115,7 @@ NOT_APPLICABLE = {
 
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
-    """The builder fails and the hypothesis is named; "even" does not keep it from building."""
+    """The builder fails and the hypothesis is named; a false "even" does not stop the builder."""
     proof = prove(NOT_APPLICABLE[name], Prove(PLACE))
     failing = proof.trace[f"hypothesis.{name}"]
     assert failing.level is Level.REFUTED and failing.witness
@@ -240,7 +241,7 @@ def test_quantifiers_speak_of_each_head_group_and_block() -> None:
     assert proof.trace["head.2.second"].rests_on == ("head.2.narrow",)
 
 
-# A network, whose steps see balls if a softmax is irrational.
+# A network, whose steps are given balls if a softmax is irrational.
 
 IRRATIONAL = Dataset.of([[[0], [1]]] * 2, [[1], [2]], [0, 1])
 
@@ -386,7 +387,7 @@ def test_a_promise_that_is_broken_is_refuted() -> None:
 
 @pytest.mark.parametrize(("short_by", "status"), [(0, 0), (1, 1)])
 def test_the_parameters_of_a_layer_include_its_values(short_by: int, status: int) -> None:
-    """They are those of keys, queries, values and output for heads of width one."""
+    """They are the numbers in the keys, queries, values and output of heads of width one."""
     proof = audited(promises={"parameters": lambda s: s.H * (2 * s.d + s.d + s.m) - short_by})
     claim = proof.trace["promise.parameters"]
     assert claim.numbers["built"] == proof.trace["parameters"].numbers["parameters"]

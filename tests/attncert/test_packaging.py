@@ -28,7 +28,7 @@ def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> str:
 
 
 def test_a_checkout_without_links_says_so(tmp_path: Path) -> None:
-    """On systems without links Git writes a small file for each link."""
+    """On systems without symbolic links, Git writes a small file for each link."""
     shutil.copytree(ROOT / "attncert", tmp_path / "attncert", symlinks=True)
     for name in ("constructions", "verify", "reports"):
         (tmp_path / "attncert" / name).unlink()

@@ -39,7 +39,7 @@ def test_empty_rows_are_counted_when_repeated() -> None:
 
 
 def test_labels_are_told_apart_by_no_hash(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many labels with one hash would make a set slow; too many are refused."""
+    """Many labels with the same hash would make a set slow; too many are refused."""
     same_hash = [[str((2**61 - 1) * k)] for k in range(1, 301)]
     data = Dataset.of([[1]], [[1]] * 300, same_hash)
     assert default_limit(data).bound is None

@@ -33,8 +33,8 @@ SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 def harmless(text: str) -> bool:
-    """Whether a terminal prints all characters besides line ends, by Unicode categories and not by
-    `str.isprintable`."""
+    """Whether a terminal prints all characters except line ends, judged by Unicode categories and
+    not by `str.isprintable`."""
     return not any(
         unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
         for c in text.replace("\n", "")

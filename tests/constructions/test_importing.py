@@ -137,7 +137,7 @@ def test_a_module_in_training_mode_is_refused() -> None:
 
 
 def test_a_folder_on_the_command_line(tmp_path: Path, shell: Shell) -> None:
-    """A layer of a model's folder is read, and so is its network in a file."""
+    """A layer is read from a model's folder, and its network from a file."""
     held = HELD[LAYER]
     arrays = {f"h.0.{key}": np.array(x) for key, x in held["arrays"].items()}
     np.savez(tmp_path / "x.npz", **arrays)  # type: ignore[arg-type]
@@ -162,7 +162,7 @@ def test_a_folder_on_the_command_line(tmp_path: Path, shell: Shell) -> None:
 
 
 def test_recorded_outputs_are_held_against_the_network() -> None:
-    """A different output, or a sign that is not decided, leaves the labels unjudged."""
+    """If an output differs or a sign is undecided, the labels are not judged."""
     ones = fmpq_mat(1, 4, [1] * 4)
     inputs, outputs = (np.array(HELD[LAYER][key]) for key in ("inputs", "outputs"))
     taken = Recording([(x, inputs[: i + 1], outputs[i]) for i, x in enumerate(inputs)])

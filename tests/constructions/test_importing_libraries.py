@@ -48,7 +48,7 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
-    """One of two sequences is padded if the model has no rotation. Another layer is refused."""
+    """One of two sequences is padded if the model has no rotation. A different layer is refused."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
     model = of_transformers(name).model
@@ -87,7 +87,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "mistral", "qwen2", "qwen3"])
 def test_no_option_of_a_layer_is_left_out(name: str) -> None:
-    """Each option that the source of a layer uses is read, plain, shown by arrays, or harmless."""
+    """Each option that the source of a layer uses is read, known to be plain, or harmless."""
     _require(name)
     model, row = of_transformers(name, **PLAIN.get(name, {})).model, library({"model_type": name})
     assert row is not None and row in LIBRARIES

@@ -40,7 +40,7 @@ NAMES = [name for name in BY_NAME if name != TORCH]
 
 
 def agrees(name: str, seed: int, folder: Path, **options: Any) -> float:
-    """The largest relative difference, for the module and the file; the audit reports none."""
+    """The largest relative difference for the module and the file; the audit must report none."""
     taken, layers = recorded(name, seed, folder, **options)
     assert {weights.type for weights in layers[1:]} <= {name}
     for weights in layers:
@@ -67,7 +67,7 @@ def test_twenty_random_cases(name: str, tmp_path: Path) -> None:
 def test_rounding_is_not_taken_for_something_that_acts(
     name: str, kind: str, tmp_path: Path
 ) -> None:
-    """In twenty cases the difference is at most half of what is allowed."""
+    """In all cases the difference is at most half of what is allowed."""
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
         attention = Attention.of(weights, taken.data)
@@ -175,7 +175,7 @@ PLAIN = ("GPT-J, rotary", "GPT-2, by layer", "PyTorch, a zero row")
 def test_read_as_plain_they_do_not_give_what_was_recorded(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Python and the command line say that it is undecided (3), and nothing about labels."""
+    """Python and the command line call it undecided (3), and say nothing about labels."""
     name, options = OTHERS[case]
     torch.manual_seed(0)
     if name == TORCH:

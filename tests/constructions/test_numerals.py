@@ -1,4 +1,4 @@
-"""Exact numbers of any length as text, and commands on numbers that Python's str refuses."""
+"""Exact numbers of any length as text, and commands on numbers too long for Python's str."""
 
 from __future__ import annotations
 

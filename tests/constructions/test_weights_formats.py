@@ -29,7 +29,7 @@ MASKED = visible_rows(DATA, MASK)
 
 @pytest.mark.parametrize("style", STYLES)
 def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> None:
-    """The layers have biases or none, two dtypes and two kinds of file."""
+    """Layers with and without biases, in two dtypes and two kinds of file."""
     kinds: list[dict[str, Any]] = [{}, {"biased": False, "dtype": np.float16}]
     for kind in kinds:
         layer = third_party(style, RNG, prefix="model.layers.0.attn.", **kind)

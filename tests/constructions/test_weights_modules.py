@@ -226,7 +226,7 @@ def test_projections_that_are_no_modules_or_run_by_keyword() -> None:
     ):
         pass
     module = Odd(("q", []), ("k", []), ("out", []), x=ONE)
-    for _ in range(2):  # a pass leaves nothing behind for the next
+    for _ in range(2):  # a forward pass leaves nothing behind for the next
         with attncert.record(module) as taken:
             module(ONE)
     assert taken.data.T == BATCH * N

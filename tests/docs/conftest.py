@@ -1,4 +1,4 @@
-"""The README and a script prove the same, which is proved once here."""
+"""The README and a script run the same proof, which is computed once here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of docs/commands.md for continuous integration, run unchanged."""
+"""Runs the lines of docs/commands.md for continuous integration unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples run, and the notebooks are their scripts; networks agree with separate formulas."""
+"""The examples run, notebooks match their scripts, and networks agree with separate formulas."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cells(text: str) -> list[dict[str, Any]]:
 def printed(text: str) -> list[list[str]]:
     """The text that each code cell printed, with `picture` for each picture.
 
-    A kernel sends what one cell prints in pieces of any size; neighbouring pieces are one.
+    A kernel sends what one cell prints in pieces of any size; neighbouring pieces are joined.
     """
 
     def of_cell(outputs: list[dict[str, Any]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""docs/gallery/ is what the toolkit writes now; `python docs/make_gallery.py` writes it again."""
+"""docs/gallery/ is what the toolkit writes now; `python docs/make_gallery.py` regenerates it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_page_is_the_committed_one(page: str) -> None:
 
 @pytest.mark.slow
 def test_the_certificate_of_all_digits_is_checked_and_not_a_changed_one(tmp_path: Path) -> None:
-    """The NumPy checker decides; it shares no code with the maker of the file."""
+    """The NumPy checker judges it, and shares no code with the maker of the file."""
     proof = prove(digits(), Prove("width-one"))
     file = tmp_path / "all.json"
     file.write_bytes(report(proof).files["certificate.json"])

@@ -1,12 +1,12 @@
-"""Random small cases against every statement of docs/given-labels.md that ranks can refute.
+"""Tests every statement of docs/given-labels.md that ranks can refute on random small cases.
 
 A case returns each statement that it tried and whether it held. Data are lists of integers,
 and everything is decided by `support/given_oracle.py`. Case k of a target depends on (target, 0, k)
-alone. Without a failure nothing is proved beyond the cases counted.
+alone. Even without failures, nothing is proved beyond the cases counted.
 
     python tests/given_labels/statements.py TARGET CASES
 
-The last three targets attack what is built, by `attncert capacity DATA`.
+The last three targets attack what `attncert capacity DATA` builds.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from attncert.verify.questions.fit import Capacity
 
 
 def law_case(rng: random.Random) -> Outcome:
-    """Theorem 7: equality at generic weights, and the bound at weak ones."""
+    """Theorem 7: equality at generic weights, and the bound at small or repeated ones."""
     d, H, d_v = rng.randint(1, 5), rng.randint(1, 4), rng.choice((1, 1, 2))
     w, q = rng.randint(1, d + 1), rng.choice((d, d, d, max(1, d - 1), 1))
     sizes = [
@@ -259,7 +259,8 @@ def groups_case(rng: random.Random) -> Outcome:
 
 
 def labels_case(rng: random.Random) -> Outcome:
-    """Theorems 11 to 13: random labels, from points where J is onto or not, and from a zero."""
+    """Theorems 11 to 13: random labels, from points where J is onto, where it is not, and from a
+    zero."""
     d, H, T = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 6)
     group = [(draw_matrix(rng, 2, d, 2), draw_matrix(rng, 1, d, 2)[0]) for _ in range(T)]
     examples, heads = list[Example](group), [draw_head(rng, d, 1, 1, 1, 2) for _ in range(H)]
@@ -315,7 +316,7 @@ def capacity_case(rng: random.Random) -> Outcome:
 
 
 def _longer(context: Matrix, rows: int) -> Matrix:
-    """The first row is repeated, so the spans stay."""
+    """The first row is repeated, which does not change the spans."""
     return [*context, *[context[0]] * (rows - len(context))]
 
 

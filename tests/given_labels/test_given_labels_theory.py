@@ -40,7 +40,7 @@ def queries(rng: random.Random, T: int, d: int = 4) -> list[list[int]]:
 
 
 def test_the_law_over_groups_of_contexts_needs_its_subsets() -> None:
-    """Twenty examples use a context worth 13, others another, a scaled copy, or a constant one."""
+    """Twenty examples share a context that allows 13; others use a scaled, constant or new one."""
     rng = random.Random(2)
     small, other = CONTEXTS["repeated row"], CONTEXTS["rank n"]
     groups = [
@@ -60,7 +60,7 @@ def test_the_law_over_groups_of_contexts_needs_its_subsets() -> None:
 
 
 def test_the_simple_formula_fails_where_the_conjecture_says_so() -> None:
-    """At n=2, H=1, d=5, d_v=4, m=2, w=2, T=13 it is 23, not 26; a further case needs (L')."""
+    """At n=2, H=1, d=5, d_v=4, m=2, w=2, T=13 the rank is 23, not 26; the other case needs (L')."""
     rng = random.Random(8)
     for (n, H, d, d_v, m, w, T), simple, rank in [
         ((2, 1, 5, 4, 2, 2, 13), 26, 23),
@@ -84,7 +84,7 @@ def test_a_parallelogram_loses_directions_in_groups_but_not_in_pairs() -> None:
 
 
 def test_opposite_queries_and_dependent_sets_bound_the_pairs() -> None:
-    """e and -e count once for n = 2; four queries in a plane fill two pairs, a fifth does not."""
+    """For n = 2, e and -e count once; two pairs hold four queries of a plane, but not a fifth."""
     rng = random.Random(14)
     E = [[1, 0, 2], [0, 1, 1]]
     key, steering = draw_matrix(rng, 1, 3)[0], draw_matrix(rng, 2, 3)

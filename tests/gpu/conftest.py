@@ -1,4 +1,4 @@
-"""Tests marked `gpu` run on a GPU that CuPy can use, else on the stand-in for CuPy.
+"""Tests marked `gpu` run on a GPU that CuPy can use, or otherwise on the stand-in for CuPy.
 
 With ATTNCERT_REQUIRE=cuda every test that finds no GPU fails.
 """

@@ -144,7 +144,7 @@ def test_a_fit(gpu: Gpu, m: int, head_width: int, value_width: int) -> None:
 
 
 def test_a_singular_system_ends_no_fit(gpu: Gpu) -> None:
-    """Two examples are equal but for 10⁻¹⁰ in the label; cuSOLVER raises no exception."""
+    """Two examples differ by 10⁻¹⁰ in the label alone; cuSOLVER raises no exception."""
     labels = gpu.xp.asarray(np.array([[0.5], [0.5 + 1e-10]]))
     contexts, queries = gpu.xp.asarray(np.full((1, 1, 1), 1.25)), gpu.xp.asarray(np.ones((2, 1)))
     found = descend(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)

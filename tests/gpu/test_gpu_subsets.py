@@ -42,7 +42,7 @@ def matrices(rows: int, columns: int, p: int) -> np.ndarray:
 
 
 def flint_prefix(matrix: np.ndarray, p: int) -> int:
-    """Leading rows that are independent modulo p, by bisection over FLINT's ranks."""
+    """How many leading rows are independent modulo p, by bisection with FLINT's ranks."""
     entries = matrix.astype(np.int64) % p
 
     def independent(count: int) -> bool:
@@ -108,7 +108,7 @@ def test_planted_ranks(gpu: Gpu, case: Case) -> None:
 
 
 def test_a_table_on_the_device(gpu: Gpu) -> None:
-    """Some entries are 0 modulo the first prime, and a table may be on the device already."""
+    """Some entries are 0 modulo the first prime, and a table may already be on the device."""
     table = np.diag([float(P), 1.0, 2.0**-40])
     for given in (table, gpu.cupy.asarray(table)):
         found = IndependenceTester(given, device="cuda").subsets([[0, 1, 2], [0, 1, 1]])

@@ -1,4 +1,4 @@
-"""attncert explain puts every claim in words; a folder means its certificate."""
+"""attncert explain puts every claim into words; a folder stands for its certificate."""
 
 from __future__ import annotations
 

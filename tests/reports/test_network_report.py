@@ -1,4 +1,4 @@
-"""The report of a network: formulas, promises, hypotheses, steps, graph, gaps, references."""
+"""The report of a network: formulas, promises, hypotheses, steps, graph, gaps and references."""
 
 from __future__ import annotations
 

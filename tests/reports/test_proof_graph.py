@@ -25,7 +25,7 @@ Edges = set[tuple[str, str]]
 
 @st.composite
 def traces(draw: st.DrawFn) -> ProofTrace:
-    """Random proofs of up to 40 claims, some of heads, some used; premises come earlier."""
+    """Random proofs of up to 40 claims, some about heads, some with uses; premises come earlier."""
     ids: list[str] = []
     claims = []
     for k in range(draw(st.integers(1, 40))):
@@ -140,7 +140,7 @@ def test_hostile_ids_stay_inside_the_drawing() -> None:
 @settings(max_examples=50, deadline=None)
 @given(traces())
 def test_boxes_do_not_overlap(trace: ProofTrace) -> None:
-    """Boxes of a row have gaps; arrows run downwards and pass between boxes."""
+    """Boxes in a row have gaps; arrows run downwards and pass between boxes."""
     view = diagram(trace)
     edges = (*view.rests, *view.argued)
     places, routes = layout.layered(len(view.boxes), edges)

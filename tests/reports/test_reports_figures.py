@@ -1,4 +1,4 @@
-"""Figures: what they show, and that equal runs give equal bytes (the graph: test_proof_graph)."""
+"""What figures show, and that identical runs give identical bytes (graphs: test_proof_graph)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cells(svg: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("high", [40.0, 9e4, float("inf")])
 def test_the_colour_of_a_cell_is_its_saturation(high: float) -> None:
-    """By the logarithm, the first colour is below one bit, and each later one is a doubling."""
+    """The first colour is below one bit, and each later one covers twice as many bits."""
     bits = [[0.25, 0.5, 1.0, 3.5, 17.0], [float("nan"), high, 2.25, 2.5, 2.75]]
     expected = [
         [
@@ -81,7 +81,7 @@ def test_groups_are_outlined_and_axes_are_labelled() -> None:
 
 
 def test_numbers_beyond_floats_are_told_and_drawn() -> None:
-    """For data with huge exponents B has hundreds of digits, and 1 - p_max is below any float."""
+    """For data with huge exponents B has hundreds of digits, and 1 - p_max is below every float."""
     proof = fixtures.paper_proof()
     huge = replace(
         proof.heads[1], c=10**400, bits=10**400, z_bits=10**500,
@@ -93,7 +93,7 @@ def test_numbers_beyond_floats_are_told_and_drawn() -> None:
     assert json.loads(files["answer.json"])["exhibits"]["heads"][1]["log2_off_peak"][0] == "-inf"
 
 
-# --- equal runs, equal bytes --------------------------------------------------------------------
+# --- identical runs, identical bytes ------------------------------------------------------------
 
 SAME = ("small", "refused-context")
 

@@ -53,7 +53,7 @@ def refused(path: object) -> str:
 def test_a_report_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "er" / "report"
     check_folder(out)
-    assert list(tmp_path.iterdir()) == []  # the check leaves nothing
+    assert list(tmp_path.iterdir()) == []  # the check leaves nothing behind
     write_folder(out, OLD)
     names = ["figures/graph.svg", "report.html", "report.md"]
     assert write_folder(out, REPORT) == [out / name for name in names]
@@ -201,7 +201,7 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:
-    """Such a report would be written once, and then be refused as not ours."""
+    """Such a report could be written once, but would then be refused as not ours."""
     for files in ({}, {"report.md": b"# no mark"}, {"answer.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(files, {}, (), 0)
@@ -209,7 +209,7 @@ def test_a_page_without_our_mark_is_no_report() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
-    """It judges any claim without any package, not even attncert, and changes no file."""
+    """It judges any claim without attncert or any other package, and changes no file."""
     out = tmp_path / "out"
     write(Report({"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
     (out / "certificate.json").write_text(json.dumps(TRUE[claim]))

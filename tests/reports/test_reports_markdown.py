@@ -1,5 +1,5 @@
-"""report.md and answer.json of hand-made proofs of every kind leave nothing out, word nothing above
-its level, and let no text of a data set or a claim become structure."""
+"""report.md and answer.json of hand-made proofs of every kind leave nothing out, state nothing
+above its level, and turn no text of a data set or a claim into structure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def section(markdown: str, heading: str) -> str:
 
 
 def table_rows(markdown: str) -> list[list[str]]:
-    """Cells of all table rows but headers and rules."""
+    """The cells of all table rows except headers and rules."""
     lines = [x for x in markdown.splitlines() if x.startswith("|")]
     rows = [[c.strip() for c in x.strip("|").split(" | ")] for x in lines]
     rules = [k for k, row in enumerate(lines) if set(row) <= set("|-: ")]

@@ -67,12 +67,12 @@ def decimal(x: int) -> str:
 
 
 def colliding(size: int) -> Certificate:
-    """Denominators with one hash; their least common multiple has 61 bits times their number."""
+    """Denominators with equal hashes; their least common multiple has 61 bits for each of them."""
     return vectors([[f"1/{1 + (i + 1) * MERSENNE}"] for i in range(size)])
 
 
 def powers(size: int) -> Certificate:
-    """`size` tokens whose weights are powers of two with as many bits; one of them is 1."""
+    """`size` tokens whose weights are powers of two with `size` bits; one of them is 1."""
     contexts = [[["0"], *[[str(30 * size)]] * size]]
     return layer("interpolation", n=size + 1, contexts=contexts)
 
@@ -89,13 +89,13 @@ def long_heads(size: int) -> Certificate:
 
 
 def many_logits(size: int) -> Certificate:
-    """There are as many heads as tokens: far more logits than numbers in the file."""
+    """There are as many heads as tokens, and so far more logits than numbers in the file."""
     contexts = [[[str(i)] for i in range(10 * size)]]
     return layer("full-rank", n=10 * size, H=10 * size, contexts=contexts)
 
 
 def kinds(size: int) -> Certificate:
-    """Each query direction makes a different kind from the same long context."""
+    """Each direction of a query gives another kind of example with the same long context."""
     draw = random.Random(3)
     context = [[str(draw.getrandbits(2000)), "1"] for _ in range(size)]
     return tied([context], [[str(i + 1), "1"] for i in range(size)])
@@ -111,13 +111,13 @@ def one_kind(size: int) -> Certificate:
 
 
 def colliding_kinds(size: int) -> Certificate:
-    """Queries, and centred and scaled tokens, with one hash."""
+    """Queries, and centred and scaled tokens, with equal hashes."""
     queries = [["1", str(2 + i * MERSENNE)] for i in range(size * 10)]
     return tied([[["0", "1"], ["1", "0"]]], queries)
 
 
 def colliding_tokens(size: int) -> Certificate:
-    """Centred and scaled tokens with one hash."""
+    """Centred and scaled tokens with equal hashes."""
     return tied([[[str(1 + i * MERSENNE)] for i in range(size * 20)]], [["1"], ["2"]])
 
 
@@ -131,7 +131,7 @@ def divisors(size: int) -> Certificate:
 
 
 def long_exponents(size: int) -> Certificate:
-    """Full rank for logits of very many bits, which are reduced modulo p - 1."""
+    """The rank is full; logits have very many bits, and are reduced modulo p - 1."""
     key = {"key": [["1" + "0" * (100 * size)]], "query": [["1"]]}
     contexts = [[[str(i)] for i in range(size)]]
     return layer("full-rank", n=size, contexts=contexts, heads=[key])
@@ -158,7 +158,7 @@ def wide_text(size: int) -> Certificate:
 
 
 def saturated(size: int) -> Certificate:
-    """`size` bits and tokens; all tokens but one lag by as many bits, with a short power each."""
+    """`size` bits and tokens; all tokens but one lag by `size` bits, and each has a short power."""
     head = {"key": [["1"]], "query": [["1"]]}
     file = layer("full-rank", T=2, n=size, d=1, H=2, heads=[head] * 2, contexts=[
         [[str(size + 50)], *[["0"]] * (size - 1)], [[str(size + 50)], *[["0"]] * (size - 1)],
@@ -205,7 +205,7 @@ def eights(digits: int) -> str:
 
 
 def colliding_unknowns(size: int) -> Certificate:
-    """Unknowns with one hash, none of them a weight."""
+    """Unknowns with equal hashes, none of them a weight."""
     count = 200 * size
     return near(T=count, unknowns=[1 + i * MERSENNE for i in range(count)], inverse=[[]])
 

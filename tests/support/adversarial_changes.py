@@ -1,5 +1,5 @@
-"""Changes of true files of all claims of exact equality, some of which leave them true: of a
-number, rows, an example, sizes, the relation, the layer, words or bytes; and mutants."""
+"""Changes to true files of all claims of exact equality, some of which keep them true: to a number,
+rows, an example, sizes, the relation, the layer, words or bytes; and mutants."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def true_files(claim: str) -> list[Certificate]:
 
 
 def is_true(file: Certificate) -> bool:
-    """Whether the file is true by plain formulas; also True if they cannot decide."""
+    """Whether the file is true by plain formulas; True also if they cannot decide."""
     if file["claim"] == "network-rank":
         return True
     if file["claim"] != "network":
@@ -267,7 +267,7 @@ def changed(draw: Draw, file: Certificate) -> Certificate:
         with suppress(
             LookupError, ArithmeticError, ValueError, AssertionError, networks.Irrational
         ):
-            change(draw, other)  # unless changes before it leave no such place
+            change(draw, other)  # unless earlier changes left no such place
     return sealed(other)
 
 

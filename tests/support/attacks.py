@@ -1,4 +1,4 @@
-"""Random small cases against the statements of a page: counted, with the failures."""
+"""Tests statements of a page on random small cases, and counts the trials and failures."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ DIGITS = 60
 
 
 def real(text: Any) -> Any:
-    """The number at the present precision."""
+    """The number at the current precision."""
     return _real(text, mpmath.mp.prec)
 
 

@@ -1,9 +1,8 @@
 """Correct small constructions on data of seven examples, and ways to spoil one of their heads.
 
-`record` changes only what the builder said, and `weights` only the layer; `rebuilt` makes the
-weights from the changed record, as if the error was made before them.
-`consistent` goes furthest: everything that follows from the error is measured again, as by a
-builder that made it.
+`record` changes only what the builder recorded, and `weights` only the layer; `rebuilt` makes the
+weights from the changed record, as if the error had come first. `consistent` goes furthest:
+everything that follows from the error is measured again, as if the builder had made it.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ def _uniform(builder: PaperBuilder) -> bool:
 
 
 def _paper(data: Dataset, steered: bool = False, **options: Any) -> BuiltLayer:
-    """steered: examples of a group may not attend uniformly, as nearly all would."""
+    """steered: examples of a group may not attend uniformly, as most otherwise would."""
     candidates = PaperBuilder._candidates
     with pytest.MonkeyPatch.context() as patch:
         if steered:
@@ -105,7 +104,7 @@ _BUILD: dict[str, Callable[..., BuiltLayer]] = {
 # Data and settings, by construction and name.
 # paper      interior: some targets are the barycentre. vertices: none is. wide: d_h = 5 > r = 3,
 #            with room for an extra key column. rational: no entry of the data is whole. trap: two
-#            new examples can bring one new direction (step 7).
+#            new examples can add just one direction (step 7).
 # width-one  short_heads: False leaves only the heads of the proof.
 # affine     ragged: token counts differ, and a token occurs twice.
 RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {

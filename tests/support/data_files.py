@@ -28,7 +28,7 @@ def json_text(**changes: Any) -> bytes:
 
 
 def as_json(values: Any) -> Any:
-    """Nested lists for `json`: Fractions become "p/q", all else is unchanged."""
+    """Nested lists for `json`: Fractions become "p/q", everything else is unchanged."""
     return each(values, lambda x: str(x) if isinstance(x, Fraction) else x)
 
 

@@ -157,7 +157,7 @@ def law(layers: int, heads: int, d: int, w: int, v: int) -> int:
 
 
 def sizes_of(rng: np.random.Generator, most: int) -> tuple[int, ...]:
-    """L, H, d, w and v with N_L up to `most`."""
+    """Random L, H, d, w and v for which N_L is at most `most`."""
     while True:
         layers, heads, w, v = (int(rng.integers(1, top + 1)) for top in (4, 3, 3, 5))
         d = int(rng.integers(2, 11))
@@ -166,7 +166,7 @@ def sizes_of(rng: np.random.Generator, most: int) -> tuple[int, ...]:
 
 
 def special(rng: np.random.Generator, tokens: np.ndarray) -> bool:
-    """Changes the tokens; whether no token attends to the query.
+    """Change the tokens; returns whether no token attends to the query.
 
     Tokens before the last are shared, those of few examples are repeated, or all vectors lie in a
     subspace.

@@ -1,6 +1,6 @@
 """Small true "every-labelling" certificates, made by the oracle of the attack, not by a builder.
 
-The rank is that of a matrix of derivatives by differences, with the real exponential in mpmath.
+Ranks are those of derivatives computed as differences, with the real exponential in mpmath.
 """
 
 from __future__ import annotations

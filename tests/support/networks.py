@@ -223,7 +223,7 @@ def certificate(seed: int, exact: bool = True) -> Certificate:
 
 def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate]:
     """`count` true certificates of rational networks (if not exact, of any with moderate logits);
-    seeds are tried from `first` on."""
+    seeds are tried from `first` upwards."""
     certificates = []
     while len(certificates) < count:
         with suppress(Irrational):

@@ -136,7 +136,7 @@ def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
 def features(
     data: Dataset, layer: Layer, mixed: Callable[[list[int], Rows], list[Any]]
 ) -> list[list[Any]]:
-    """Z by rows: what `mixed` makes of each head's whole logits, and the context."""
+    """Z by rows: what `mixed` makes of the context and each head's logits, which are integers."""
     contexts, rows = data.contexts.fractions(), list[list[Any]]()
     for t, query in enumerate(data.queries.fractions()):
         context = contexts[0 if len(contexts) == 1 else t]
@@ -151,7 +151,7 @@ def features(
 
 
 def features_mod(data: Dataset, layer: Layer, p: int = SAFE_PRIME) -> list[list[int]]:
-    """Z mod p (T rows of H·d), in Python integers; logits exactly, in Fractions."""
+    """Z mod p (T rows of H·d), in Python integers; logits are exact, in Fractions."""
 
     def mixed(logits: list[int], context: Rows) -> list[int]:
         powers = [pow(2, k % (p - 1), p) for k in logits]

@@ -1,6 +1,6 @@
 """Software that tests need: without it a test is skipped, or fails if it is required.
 
-ATTNCERT_REQUIRE names what must be there, with commas between: coq, chromium, latex, site, cuda.
+ATTNCERT_REQUIRE lists what must be there, separated by commas: coq, chromium, latex, site, cuda.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ d, n, T = 4, 5, 3
 
 
 def numbers(draw: random.Random, rows: int, columns: int) -> list[list[str]]:
-    """Fractions, of which float32 holds few exactly."""
+    """Fractions, few of which float32 holds exactly."""
     return [[f"{draw.randint(-99, 99)}/100" for _ in range(columns)] for _ in range(rows)]
 
 

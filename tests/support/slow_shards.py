@@ -30,7 +30,7 @@ def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
 
 
 def ends_its_worker(shard: Shard) -> dict[str, Any]:
-    """One shard ends every process that takes it, as a lack of memory does."""
+    """One shard ends every process that takes it, as a lack of memory would."""
     if shard.start == 0:
         os._exit(1)
     return digests(shard)
@@ -59,7 +59,7 @@ def two_workers(folder: Path, processes: bool = False, workers: int = 2) -> Iter
 
     size = {"n_workers": workers, "threads_per_worker": 1, "processes": processes}
     with (
-        dask.config.set({"temporary-directory": str(folder)}),  # or one is left in the system's
+        dask.config.set({"temporary-directory": str(folder)}),  # else one is left elsewhere
         distributed.LocalCluster(**size, dashboard_address=":0") as cluster,
     ):
         yield cluster.scheduler_address

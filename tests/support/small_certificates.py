@@ -1,8 +1,8 @@
 """Small true certificates for the checker's tests, made by brute force over plain fractions.
 
 Random small integer heads are drawn until the features have full rank, and the readout is solved
-by Gauss over `fractions.Fraction`. Nothing here is shared with verify/ or constructions/: canonical
-form, softmax, rank and readout are written once more, in the most direct way.
+by Gaussian elimination over `fractions.Fraction`. Nothing here is shared with verify/ or
+constructions/: canonical form, softmax, rank and readout are written again, in the most direct way.
 """
 
 from __future__ import annotations
@@ -237,8 +237,8 @@ def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
 
 
 def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
-    """A file with saturation: in head 1 (with `own` also in both for their groups) 1 - p < 2^-1, in
-    random heads drawn until this holds; data are rounded from thirds and halves."""
+    """A file with saturation: heads are drawn until 1 - p < 2^-1 in head 1 (with `own`, also in
+    both heads for their own groups); data are rounded from thirds and halves."""
     seed, pairs = 0, [(1, t) for t in (0, 1)] + [(h, 2 * h + i) for h in (0, 1) for i in (0, 1)]
     while True:
         certificate = layer_certificate(claim, seed=seed, spread=3, **sizes)
@@ -287,7 +287,7 @@ def moved_by(numbers: Any, step: Fraction) -> Any:
 
 
 def halfway(x: str) -> str:
-    """An even number becomes a tie half above it; an odd one is unchanged."""
+    """An even number becomes a tie, 1/2 above it; an odd one is unchanged."""
     return x if int(x) % 2 else str(int(x) + Fraction(1, 2))
 
 
@@ -370,7 +370,7 @@ IMPOSSIBLE: dict[str, tuple[Any, Any, Any, list[Any]]] = {
         [[1], [2], [3], [4], [1]],
         [-2, 1, 2, -1, 0],
     ),
-    "impossible, tokens repeated": (  # E, and E with every token twice and thrice
+    "impossible, tokens repeated": (  # E, and E with every token two or three times
         [E, [*E, E[2], E[1], E[0]], [[1, 1]], E * 3],
         [[1, 3], [1, 3], [0, 1], [1, 3]],
         [[1], [2], [0], [4]],

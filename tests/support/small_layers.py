@@ -1,7 +1,8 @@
 """Small layers that interpolate by construction, made in plain Fractions; and two oracles.
 
-Independent of the builders and of the routes that are tested with them: random small heads, Gauss
-elimination on their features, and forward passes of a few lines, in Fractions and in mpmath.
+Independent of the builders and of the routes that are tested with them: random small heads,
+Gaussian elimination on their features, and forward passes of a few lines, in Fractions and in
+mpmath.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
     contexts: Any = [over_q(shape.n, shape.d, 3) for _ in range(1 if shape.shared else shape.T)]
     labels = [[Fraction(x, 7) for x in row] for row in whole(shape.T, shape.m, 20)]
     data = Dataset.of(contexts, over_q(shape.T, shape.d, 3), labels)
-    scaled = fmpq(q)  # keys and queries absorb the data's denominators, so logits are whole
+    scaled = fmpq(q)  # keys and queries absorb the data's denominators, so logits are integers
     heads = [
         Head(
             fmpq_mat(whole(shape.d, shape.head_width, 1)) * scaled,
@@ -117,7 +118,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
 
 
 def features(data: Dataset, layer: Layer) -> Matrix:
-    """Z in Fractions; logits have to be whole."""
+    """Z in Fractions; logits have to be integers."""
 
     def mixed(logits: list[int], context: Any) -> list[Fraction]:
         powers = [Fraction(2) ** k for k in logits]

@@ -1,4 +1,4 @@
-"""For tests about all weights: checks, and weights that a careless statement might forget."""
+"""For tests about all weights: checks, and weights that a careless statement might overlook."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _EXACT_BITS = 200_000  # limit on exponents of features as rationals
 
 
 def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Layer]]:
-    """Named layers of every kind that a careless statement about all weights might forget."""
+    """Named layers of every kind that a careless statement about all weights might overlook."""
     rng = np.random.default_rng(seed)
     d = data.d
     key, query, full = (rng.integers(-3, 4, (d, width)) for width in (1, 1, d))

@@ -1,6 +1,6 @@
 """An oracle for traces: rules that every finished proof obeys.
 
-The premises of each claim, its strongest level, and the numbers that are simple counting are stated
+The premises of each claim, its strongest level, and the numbers that only need counting are stated
 here a second time, from the mathematics and not from the code. conftest.py checks these rules for
 every proof that a test makes.
 """
@@ -255,7 +255,7 @@ def _miscounted(proof: Proof) -> Iterator[str]:
 
 
 def _witnesses(proof: Proof) -> Iterator[str]:
-    """Dependent rows, of a context or among the queries, are added up in fractions."""
+    """Relations between rows of a context or between queries are added up in fractions."""
     data = proof.data
     for claim in proof.trace:
         if claim.level is not Level.REFUTED:

@@ -1,6 +1,6 @@
 """A layer of the paper's kind, trained by gradient descent in plain NumPy: not a construction.
 
-It uses gradients by hand (softmax attention of one query, linear readout), Adam, float64 and a
+It uses hand-written gradients (softmax attention of one query, linear readout), Adam, float64 and a
 seed. It also has the plain forward pass with which the audit is compared.
 """
 

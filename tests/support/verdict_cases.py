@@ -1,5 +1,5 @@
 """True and false files of every claim, on which the checkers must agree: sequences with repeated
-symbols, masks, ties, edges of the bound, small primes, blocks before a layer."""
+symbols, masks, ties, outputs at the bound, small primes, and blocks before a layer."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Random small cases against every statement of docs/next-token.md that ranks can refute.
+"""Tests every statement of docs/next-token.md that ranks can refute on random small cases.
 
 A case returns the statements that it tried, each with whether it held. Case k of a target depends
 on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
 of sequences: an example is its prefix written out. Examples without positions have rows of their
-own here, from counts. Without a failure nothing is proved beyond the cases counted.
+own here, from counts. Even without failures, nothing is proved beyond the cases counted.
 
     PYTHONPATH=tests python tests/theory/next_token.py TARGET CASES
 """
@@ -54,7 +54,7 @@ def tangents(d: int, w: int) -> int:
 
 
 def skew(d: int, w: int, L: int) -> int:
-    """s(L): the dimension of the skew ones that are 0 on L independent vectors."""
+    """s(L): the dimension of skew matrices that are 0 on L independent vectors."""
     D = max(d - L, 0)
     j = min(d - min(w, d), D)
     i = max(2 * j - D, 0)
@@ -313,7 +313,7 @@ def forms_case(rng: random.Random) -> Outcome:
 
 
 def first_symbol_case(rng: random.Random) -> Outcome:
-    """Theorem V: texts of few symbols with long runs, some of their prefixes, T_σ ≤ H."""
+    """Theorem V: some prefixes of texts of few symbols with long runs, with T_σ ≤ H."""
     d, H = rng.randint(2, 4), rng.randint(1, 4)
     V, w = rng.randint(1, 3 * d + 1), rng.randint(1, 2)
     classes = few_of_each(rng, texts_with_first(rng, V, 4 * H), V, H)
@@ -355,7 +355,7 @@ def few_of_each(rng: random.Random, texts: list[list[int]], V: int, H: int) -> l
 
 
 def classes_case(rng: random.Random) -> Outcome:
-    """Prefixes have one output at all weights if they are one class, and else at almost none."""
+    """Prefixes of one class have equal outputs at all weights, others at almost none."""
     V, d = rng.randint(1, 4), rng.randint(2, 3)
     text = rng.choices(range(V), k=rng.randint(2, 8))
     embedding = draw_matrix(rng, V, d)

@@ -1,8 +1,8 @@
 """Tests docs/shared-contexts.md on random small cases: one head, one context of n tokens.
 
 A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures it uses 60 digits
-of mpmath, and inequalities with room for 10^-40. A case returns the statements that it tried, each
-with whether it held. Case k of a target depends on (target, 0, k) alone.
+of mpmath, and inequalities with a margin of 10^-40. A case returns the statements that it tried,
+each with whether it held. Case k of a target depends on (target, 0, k) alone.
 
     PYTHONPATH=tests python tests/theory/shared_contexts.py TARGET CASES
 """
@@ -47,7 +47,7 @@ def draw_head(rng: random.Random, n: int, R: mpf, M: mpf) -> Head:
 
 
 def one_against(n: int, R: mpf, M: mpf) -> Head:
-    """One token against n - 1 equal ones; they weigh the same at s = ln(n - 1)/M."""
+    """One token against n - 1 equal ones; both sides have equal weight at s = ln(n - 1)/M."""
     return [R, *[-R] * (n - 1)], [M, *[mpf(0)] * (n - 1)]
 
 
@@ -152,14 +152,14 @@ def refuted_from(d: int, H: int, n: int, R: float, M: float) -> int:
 
 @cache
 def stirling(T: int, k: int) -> int:
-    """|s(T, k)|: permutations of T with k cycles."""
+    """|s(T, k)|: the number of permutations of T with k cycles."""
     if T == 0 or k <= 0:
         return int(k == T)
     return stirling(T - 1, k - 1) + (T - 1) * stirling(T - 1, k)
 
 
 def orders(T: int, d: int) -> int:
-    """Q: the orders of T ≥ 2 vectors in general position in d dimensions by q·e."""
+    """Q: the number of orders by q·e of T ≥ 2 vectors in general position in d dimensions."""
     return 2 * sum(stirling(T, k) for k in range(T - d + 1, T + 1, 2))
 
 
@@ -242,7 +242,7 @@ def tangents(head: Head, s: mpf) -> list[mpf]:
 def branches_case(rng: random.Random) -> Outcome:
     """Every label in [0, 1] has two preimages, and δ and its 2n - 2 derivatives are independent."""
     n = rng.choice((3, 3, 3, 4, 4, 5))
-    with mp.workdps(120):  # μ that are near each other make it small
+    with mp.workdps(120):  # close values of μ make it small
         size, determinant = independence(two_branches(rng, n), n)
         return {"two preimages": size > 0, f"n = {n}": abs(determinant) > mpf(10) ** -90}
 

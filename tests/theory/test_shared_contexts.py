@@ -30,7 +30,7 @@ def test_orders_are_all_where_vectors_are_few() -> None:
 
 
 def test_chances_at_N_for_two_tokens() -> None:
-    """At T = N = d + 2 the bound is 1 - 2/T; for three tokens it says nothing at d = 2."""
+    """At T = N = d + 2 the bound is 1 - 2/T; for three tokens at d = 2 it is trivial."""
     assert [chance(T, T - 2, 2) for T in range(3, 8)] == pytest.approx(
         [1 - 2 / T for T in range(3, 8)]
     )

@@ -67,7 +67,8 @@ def test_the_hash_is_that_of_the_canonical_json(data: Dataset) -> None:
 
 
 def test_canonical_form_and_hashes_are_frozen() -> None:
-    """Certificates hold these hashes, so they may never change. They came from Fractions alone."""
+    """Certificates hold these hashes, so they may never change. They were computed from Fractions
+    alone."""
     data = Dataset.of([[0.5, "-2/4"], [0, 3]], [[1, "1/7"]], [[2.0, -0.0]])
     text = '{"contexts":[[["1/2","-1/2"],["0","3"]]],"labels":[["2","0"]],"queries":[["1","1/7"]]}'
     assert json.dumps(data.canonical(), sort_keys=True, separators=(",", ":")) == text
@@ -229,7 +230,7 @@ def test_rows_of_different_widths_are_still_located() -> None:
 
 
 def test_the_hash_of_many_narrow_integers_is_that_of_the_canonical_json() -> None:
-    """From 2^20 entries on, contexts are stored and written with a byte for each."""
+    """Contexts of 2^20 entries or more are stored and written in one byte per entry."""
     contexts = np.random.default_rng(0).integers(-128, 127, (64, 128, 129), np.int8, endpoint=True)
     data = Dataset.of(contexts, np.ones((64, 129), dtype=np.int8))
     assert data.contexts.stored.dtype == np.int8

@@ -1,4 +1,4 @@
-""".npz files that are not data sets, garbage and damaged files: no false claim is accepted."""
+"""No false claim is accepted from garbage, damaged files or .npz files that are not data sets."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_false_claims_are_refused_unread(members: dict[str, bytes], line: str) -
 
 
 def test_a_bomb_is_refused_unread() -> None:
-    """3 GiB of zeros in a few stored bytes, with an announced size that is true or forged."""
+    """3 GiB of zeros are stored in a few bytes; the announced size is true or forged."""
     honest = zipped(contexts=member(f"({3 * 2**27}, 1)"))
     assert "must be arrays of at most 2147483648 bytes, not 3221225488" in line_of_npz(honest)
     body = zipped(zipfile.ZIP_DEFLATED, contexts=member("(1, 1)", body=b"\0" * 2**24))

@@ -1,4 +1,4 @@
-"""Compares data of token sequences with prefixes that the test writes out with its own code."""
+"""Compares data of token sequences with prefixes that the test writes out by its own code."""
 
 from __future__ import annotations
 

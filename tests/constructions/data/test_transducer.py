@@ -1,4 +1,4 @@
-"""Compares domains of inputs with all inputs listed one by one."""
+"""Compares domains of inputs with complete lists of their inputs."""
 
 from __future__ import annotations
 

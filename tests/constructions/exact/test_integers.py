@@ -1,4 +1,4 @@
-"""Integer arrays that never wrap, untrusted numbers with one hash, and primes."""
+"""Integer arrays that never overflow, untrusted numbers with equal hashes, and primes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ values = st.one_of(st.integers(-9, 9), st.integers(), st.sampled_from(EDGE))
 
 
 def array(entries: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    """int64 if everything fits, else objects, as the functions receive in practice."""
+    """int64 if everything fits, otherwise objects, as in practice."""
     fits = all(-(2**62) < x < 2**62 for x in entries)
     out = np.empty(len(entries), dtype=np.int64 if fits else object)
     out[:] = entries
@@ -110,8 +110,8 @@ def test_numbers_of_one_hash_cost_no_more_than_others() -> None:
 
 
 def test_the_equations_of_relations_are_as_long_as_their_numbers() -> None:
-    """Each class has its own common denominator. With a single one, 300 classes of scales of 4,000
-    digits would make numbers of 1.2 million digits."""
+    """Each class has its own common denominator. With a single one, 300 classes whose scales have
+    4,000 digits would need 1.2 million digits."""
     scales = [2**64 + 2 * t + 1 for t in range(12)]
     data = Dataset.of([[1, 0], [0, 1]], [[r, 0] for r in scales] * 2, list(range(24)))
     assert len(rows.row_relations(data)) == 12

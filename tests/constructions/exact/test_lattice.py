@@ -103,7 +103,7 @@ def test_kernel_and_preimages(rows: list[list[int]]) -> None:
     assert (kernel.nrows(), kernel.ncols()) == (k, k - r)
     assert matrix * kernel == fmpz_mat(r, k - r)
     assert matrix * preimages == reach
-    # [K X] is unimodular: K is *all* of the integer kernel and reach all of the image lattice.
+    # [K X] is unimodular: K spans *all* of the integer kernel, and `reach` the whole image lattice.
     whole = [a + b for a, b in zip(kernel.tolist(), preimages.tolist(), strict=True)]
     assert abs(fmpz_mat(whole).det()) == 1
 

@@ -50,7 +50,7 @@ def test_reduced_at_multiples_and_at_the_edge_of_the_mantissa(p: int) -> None:
 def test_pivots_are_the_columns_at_which_the_rank_grows(
     p: int, N: int, d: int, rank: int, seed: int
 ) -> None:
-    """The rank is at most `rank`; half the matrices are sparse: distant pivots, zero rows."""
+    """The rank is at most `rank`; half the matrices are sparse, with distant pivots and 0 rows."""
     rng = np.random.default_rng(seed)
     left = rng.integers(0, p, (N, rank)) * (rng.random((N, rank)) < rng.choice([0.05, 1]))
     table = left @ rng.integers(0, p, (rank, d)) % p
@@ -65,7 +65,7 @@ exponents = st.one_of(st.integers(-20, 20), st.sampled_from(EDGE))
 @settings(max_examples=80, deadline=None)
 @given(st.data(), primes, st.integers(1, 4), st.integers(1, 3), st.booleans())
 def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> None:
-    """They are Σ 2^k E / Σ 2^k mod p for exponents of any size; Python's `pow` does small ones."""
+    """They are Σ 2^k E / Σ 2^k mod p for exponents of any size; `pow` handles small ones."""
     table = [[data.draw(exponents) for _ in range(n)] for _ in range(T)]
     cells = st.integers(0, p - 1)
     contexts = [
@@ -98,7 +98,8 @@ def test_a_vanishing_sum_is_refused() -> None:
 
 @pytest.mark.parametrize("tokens", [2047, 2049, 4095])
 def test_many_tokens(tokens: int) -> None:
-    """Equal weights 1/tokens and entries -2: the mean is -2, summed beyond one exact chunk."""
+    """Equal weights 1/tokens and entries -2: the mean is -2, and its sum needs several exact
+    chunks."""
     p = PRIMES_21[2]
     for count in (1, 2):
         contexts = np.full((count, tokens, 1), p - 2, dtype=np.float64)

@@ -10,7 +10,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import Spans, law, spans
 
-# n, d, m, shared, H, d_h, d_v: N is the rank of J at many examples
+# n, d, m, shared, H, d_h, d_v: N is the rank of J for many examples
 REACHED = [
     (3, 4, 1, False, 2, 1, 1),
     (4, 3, 1, False, 2, 2, 1),
@@ -53,7 +53,7 @@ def test_spans_of_degenerate_data(big: int) -> None:
 
 
 def test_examples_that_share_a_context_have_a_bound_of_their_own() -> None:
-    """Ten of 14 share a context (a = b = 1): H heads of width one give them 4 H + 1 labels."""
+    """Ten of 14 share a context (a = b = 1): on these, H heads of width one have rank 4 H + 1."""
     data = data_set(14, 2, 3, seed=5)
     contexts = data.contexts.fractions()
     contexts[:10] = [contexts[0]] * 10

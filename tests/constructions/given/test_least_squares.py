@@ -1,4 +1,4 @@
-"""Fitting given labels: derivatives, the two systems, trial figures, and failures."""
+"""Fitting given labels: derivatives, the two linear systems, trial figures, and failures."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_any_widths(T: int, shape: Shape) -> None:
 
 
 def test_labels_out_of_reach_are_not_found() -> None:
-    """There are twice as many labels as parameters, or two examples differ only in their labels."""
+    """There are twice as many labels as parameters, or examples differ in their labels alone."""
     shape = Shape(3, 1, 1, 1, 1)
     found = fitted(18, 2, shape)
     assert not found.converged and found.why and found.error > 0.01
@@ -86,7 +86,7 @@ def test_labels_out_of_reach_are_not_found() -> None:
 
 
 def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
-    """Two examples are equal but for 10⁻¹⁰ in the label: J Jᵀ is singular, and μ far below it."""
+    """Two examples differ by 10⁻¹⁰ in the label alone: J Jᵀ is singular, and μ is tiny."""
     J = np.array([[1.25, 0.0], [1.25, 0.0]])
     assert np.isnan(direction(J, smaller(J), np.ones(2), 1e-30)).all()
     labels = np.array([[0.5], [0.5 + 1e-10]])
@@ -110,7 +110,7 @@ def test_the_same_code_runs_on_any_array_library() -> None:
 
 
 def test_weights_beyond_floats_are_not_found() -> None:
-    """For contexts of denormal numbers, values of size 1/E are above the largest float."""
+    """For contexts E of denormal numbers, values of size 1/E exceed the largest float."""
     shape = SHAPES[1]
     contexts, queries, labels = arrays(4, 3, shape.d, shape.m, 1)
     assert descend(contexts, queries, labels, shape, 0).converged

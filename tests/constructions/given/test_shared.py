@@ -1,4 +1,4 @@
-"""The start for shared contexts: each part finds planted answers, and it reaches this T."""
+"""The start for shared contexts: each part finds planted answers, and fits reach the stated T."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_whitening_leaves_the_layer_as_it_is() -> None:
 
 @pytest.mark.parametrize("m", [4, 6])
 def test_a_curve_turns_as_often_as_it_should(m: int) -> None:
-    """Turns are counted by the definition of a head, at more points than the construction uses."""
+    """Turns are counted by definition, at more points than the construction uses."""
     draw, E = np.random.default_rng(0), np.eye(6)
     curves = shared.turning(draw, E, E, m, 3)
     sizes = [np.abs(levels).max() for _, levels in curves]
@@ -65,7 +65,7 @@ def test_crossings_are_the_roots() -> None:
 
 
 def test_the_nearest_solutions_are_the_planted_ones() -> None:
-    """X q is found among wrong numbers from every start that ends there; no change of two helps."""
+    """X q is found among wrong solutions, and no exchange of two solutions improves any result."""
     draw = np.random.default_rng(1)
     X = draw.standard_normal((9, 5))
     R = np.eye(9) - X @ np.linalg.pinv(X)
@@ -143,7 +143,7 @@ def test_degenerate_data(name: str, heads: int) -> None:
     ("heads", "n", "T"), [(1, 4, 70), (1, 6, 74), (1, 8, 76), (10, 32, 700), (10, 32, 720)]
 )
 def test_what_is_certified_at_d_64(heads: int, n: int, T: int) -> None:
-    """One head reaches T = N except at n = 8; from small weights ten heads reached 625."""
+    """One head reaches T = N except at n = 8; from small weights, ten heads reached only 625."""
     answer = fit(Dataset.of(*uniform(T, n, 64)), Fit(heads=heads))
     assert answer.standing is Level.ENCLOSED
     assert heads > 1 or answer.law.bound(1, 1, 1) == T + 2 * (n == 8)

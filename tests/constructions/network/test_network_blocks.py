@@ -1,4 +1,4 @@
-"""Blocks compared with plain fractions: every rule, mask, `of` and residual; and mixing."""
+"""Blocks, with every rule, mask, `of` and residual, and mixtures agree with plain fractions."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
 
 
 def test_counts() -> None:
-    """It counts nonzero numbers, bits of numerators and of denominators above 1, hidden units."""
+    """It counts nonzero numbers, bits of numerators and of denominators > 1, and hidden units."""
     relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
@@ -134,7 +134,7 @@ def one_query(examples: int) -> Dataset:
 
 
 def test_the_layer_is_uniform_attention_with_a_skip() -> None:
-    """It agrees with the definition, in fractions, token by token."""
+    """It agrees with the definition, evaluated in fractions token by token."""
     draw = random.Random(2)
     E = [[[Fraction(draw.randint(-5, 5), 3) for _ in range(4)] for _ in range(3)] for _ in range(5)]
     e = [[Fraction(draw.randint(-5, 5), 7) for _ in range(4)] for _ in range(5)]

@@ -1,5 +1,5 @@
 """Networks that memorize: a second evaluator finds them exact on any data, each step of each proof
-holds on the finished weights, and every planted defect is seen."""
+holds for the finished weights, and every planted defect is detected."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_equal_queries_in_other_contexts(name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_INPUTS)
 def test_the_query_is_the_input_where_it_suffices(name: str) -> None:
-    """Equal queries with equal labels count once, also if contexts differ in length."""
+    """Equal queries with equal labels count once, even if their contexts differ in length."""
     data = Dataset.of([[[1]], [[2], [1]], [[0]]], [[1], [1], [3]], [1, 1, 3])
     inputs = BUILDERS[name].build(data).inputs
     assert (inputs.of, inputs.examples) == ("query", (0, 2))
@@ -84,8 +84,8 @@ def test_the_query_is_the_input_where_it_suffices(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_defect_is_seen(name: str) -> None:
-    """A wrong weight of the readout is detected if its unit is not always 0, as some are not. A
-    wrong bias of the readout is always detected, and one of another block for some of its units."""
+    """A wrong weight of the readout is detected unless its unit is 0 on all examples. A wrong bias
+    is always detected in the readout, and for some units in each other block."""
     data = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]], [[1], [1]]], [[1]] * 4, [1, 2, 3, -1])
     network = blocks(BUILDERS[name].build(data).network)
     units = networks.outputs(network[:-1], data.canonical())
@@ -101,7 +101,8 @@ def test_a_defect_is_seen(name: str) -> None:
 
 
 def spoilt(network: list[Any], data: Dataset, place: int, key: str, j: int, *k: int) -> bool:
-    """Whether adding five to this entry is detected: positions off by one are not, in `bits`."""
+    """Whether adding five to this entry is detected: `bits` tolerates positions that are off by
+    one."""
     other = copy.deepcopy(network)
     row, last = (other[place][key][j], *k) if k else (other[place][key], j)
     row[last] += 5
@@ -119,7 +120,7 @@ def test_one_relu_for_each_input_with_knots_at_the_data() -> None:
 
 
 def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:
-    """The first two lie on one line; the line of the next two contains the first of all."""
+    """The first two lie on one line; the line of the next two contains the very first."""
     points = [[0, 0], [1, 0], [1, 1], [2, 2], [0, 5], [3, 7], [7, 3], [9, 1], [-4, 6]]
     data = Dataset.of([[0, 0]], points, [1] * 4 + [0] * 5)
     record = threshold_pairs.build(data)

@@ -1,5 +1,5 @@
-"""The paper's construction: in Fractions, the steps of its proof hold, c is the least, and bits are
-predicted."""
+"""The paper's construction in Fractions: the steps of its proof hold, c is the least possible, and
+the bits are as predicted."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def gap(values: list[Fraction], target: int) -> Fraction:
 
 
 def test_saturation_bits_and_the_least_c(case: Case) -> None:
-    """Steps 6 and 8: B is the least gap; no smaller c leaves every target a bit ahead and the
-    features of the examples placed so far independent."""
+    """Steps 6 and 8: B is the least gap; with a smaller c, some target leads by less than a bit, or
+    the features of the examples placed so far are dependent."""
     data, _, built = case
     for number, head in enumerate(built.heads):
         if head.c is None or data.n == 1:

@@ -66,7 +66,8 @@ def test_a_softmax_sum_that_vanishes_is_undecided_not_a_crash() -> None:
 
 
 def test_off_peak_weights_in_bits() -> None:
-    """log2(1 - p_max) for weights 1/4, 2^-k over 1 + 2^-k, equal ones, and beyond all floats."""
+    """log2(1 - p_max) for the weights 1/4 and 2^-k/(1 + 2^-k), equal weights, and weights beyond
+    all floats."""
     table = np.array([[0, 0, 0, 0], [0, -50, -(10**6), -(10**6)], [3**800, 0, 0, 0]], dtype=object)
     found = tables.log2_off_peak(table)
     assert found[0] == pytest.approx(np.log2(0.75))

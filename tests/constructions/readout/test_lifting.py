@@ -1,4 +1,4 @@
-"""The readout by lifting gives the same rationals as FLINT's solve of the cleared system."""
+"""The readout by lifting gives the same numbers as FLINT's solution of the cleared system."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from attncert.constructions.readout.solve import pivot_system, predicted_bits, r
 @settings(max_examples=60)
 @given(st.integers(1, 3), st.integers(60, 3000), st.integers(0, 200), st.integers(0, 9999))
 def test_a_planted_denominator_is_found(k: int, bits: int, spare: int, seed: int) -> None:
-    """Numerators are random and as long as the denominator, like those of random combinations."""
+    """Numerators are random and as long as the denominator, as in random combinations."""
     draw = Random(seed)
     below, *numerators = (draw.getrandbits(bits) + 1 for _ in range(k + 1))
     common = gcd(below, *numerators)
@@ -93,7 +93,7 @@ def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
 
 
 def test_a_wrong_digit_is_noticed() -> None:
-    """Numerators as long as the modulus are not a solution: the proof by size fails.
+    """Numerators as long as the modulus are no solution: they are too large for the proof.
 
     (A wrong early digit gives another short rational, which verify/outputs/readout.py would
     refute.)

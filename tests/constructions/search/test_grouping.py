@@ -1,4 +1,4 @@
-"""The partition condition: decided exactly, regrouped if that helps, refused with a relation."""
+"""The partition condition is decided exactly: a grouping is found, or a relation refutes it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENTRIES = st.sampled_from([0, 0, 0, 1, 1, -1, 2])
 
 
 def test_rational_and_huge_queries() -> None:
-    """A relation has huge coefficients, over a large common denominator."""
+    """The relation has huge coefficients with a large common denominator."""
     a, b = [Fraction(10**30, 7), Fraction(1, 3)], [Fraction(1, 10**25), Fraction(5)]
     c = [3 * x - 2 * y for x, y in zip(a, b, strict=True)]
     data = with_queries([a, b, c])
@@ -43,7 +43,8 @@ def test_rational_and_huge_queries() -> None:
 
 @pytest.mark.parametrize("p", [*PRIMES_21, SAFE_PRIME, 2147483579])
 def test_independent_over_the_rationals_but_not_modulo_a_prime(p: int) -> None:
-    """(1, 0) and (1, p) are equal mod p; (0, 1) is their difference over p, so in their span."""
+    """(1, 0) and (1, p) are equal mod p; (0, 1) is their difference divided by p, and so in their
+    span."""
     data = with_queries([[0, 1, 0], [1, 0, 0], [1, p, 0], [0, 0, 1]])
     assert violation(data, [(0, 1), (3,), (2,)]) is None
     found = violation(data, [(0, 3), (1, 2)])
@@ -94,15 +95,15 @@ def test_a_grouping_is_found_if_there_is_one(
 
 @pytest.mark.parametrize("T", [9, 14])
 def test_every_three_coplanar(T: int) -> None:
-    """For queries (1, t, 0, 0) a pair spans the plane, so all groups but the first are single."""
+    """Any two queries (1, t, 0, 0) span the plane: later groups have one query each."""
     data = with_queries([[1, t, 0, 0] for t in range(T)])
     groups = find(data, 4, 3, T - 1, 0)
     assert [len(g) for g in groups] == [2] + [1] * (T - 2)
 
 
 def test_the_search_says_when_it_gave_up() -> None:
-    """Two planes of 6: later groups hold one query of each, so 4 + 2 + 2 + 2 < 12. That is not
-    refuted, since 4 + 3 + 3 + 3 > 12."""
+    """Two planes with 6 queries each: later groups hold one query of each, and 4 + 2 + 2 + 2 < 12.
+    The sizes alone do not exclude a grouping, since 4 + 3 + 3 + 3 > 12."""
     planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
     answer = attempt(with_queries(planes), 4, 3, 4)
     assert isinstance(answer, HypothesisFails)
@@ -121,7 +122,7 @@ def test_many_queries_in_two_planes_take_no_time() -> None:
 
 
 def test_queries_of_one_hash_cost_no_more_than_others() -> None:
-    """Python's hash of k(2^61 - 1) is 0: 20,000 plain tuples would take half a minute."""
+    """Python's hash of k(2^61 - 1) is 0: 20,000 plain tuples of these would take half a minute."""
     one_hash = [[1, k * (2**61 - 1)] for k in range(20_000)]
     data = Dataset.of([[1, 0], [0, 1]], one_hash, [0] * len(one_hash))
     start = time.process_time()

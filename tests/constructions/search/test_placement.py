@@ -45,7 +45,7 @@ def distances(rests: Block) -> list[float | None]:
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 5), st.data())
 def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> None:
-    """None exactly for rows that do not raise the rank mod p; otherwise NumPy's distance."""
+    """The distance is None exactly if a row does not raise the rank mod p; else it is NumPy's."""
     span, members = Span(P, d), []
     for row in data.draw(tables(count, d)):
         rest = span.beyond(block([row]))

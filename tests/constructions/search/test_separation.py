@@ -45,7 +45,7 @@ def test_rows_that_differ_far_behind_the_leading_bits(exponent: int) -> None:
 
 def test_exact_cancellation_of_large_numbers_is_not_mistaken_for_a_gap() -> None:
     """(2^53 + 1) + 1 = (2^53 + 2) + 0, but not in float64: u = (1, 1) is short but does not
-    separate. So with the queries' v = (1, -1): (2^54 + 3) - (2^54 + 3) is 0 as well."""
+    separate. For the queries v = (1, -1) is as bad: (2^54 + 3) - (2^54 + 3) is 0."""
     contexts = [[[2**53 + 1, 1], [2**53 + 2, 0]]]
     queries = [[2**54 + 3, 2**54 + 3], [1, 2]]
     for pair in pairs_for(contexts, queries, [0, 1], count=1000):
@@ -73,8 +73,8 @@ def test_repeated_rows_stay_together_and_all_others_come_apart() -> None:
 
 @pytest.mark.parametrize("n", share([60, 72], 2))
 def test_unit_vectors_come_apart_however_many(n: int) -> None:
-    """To tell n unit vectors apart takes n - 1 or more distinct nonzero coefficients: from n = 55
-    on they exceed float64, and from n = 67 on there are more terms than boxes."""
+    """Separating n unit vectors takes at least n - 1 distinct nonzero coefficients. For n ≥ 55 they
+    exceed float64, and for n ≥ 67 there are more terms than boxes."""
     units = np.eye(n, dtype=np.int64)[None]
     for u in separators(units, [0], np.random.default_rng(0), [0]).tolist():
         assert len(set(u)) == n

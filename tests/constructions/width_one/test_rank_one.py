@@ -1,4 +1,4 @@
-"""Heads of width one: every record has its property, the rank is as promised; and the search."""
+"""Heads of width one: records have their properties, ranks are as promised, and searches stop."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_every_step_of_the_proof_holds(case: Case) -> None:
 
 
 def test_no_smaller_c_would_do(case: Case) -> None:
-    """At c - 1 the examples placed so far are dependent on the columns in use."""
+    """At c - 1 the rows of the examples placed so far, in the columns in use, are dependent."""
     data, _, built = case
     for number, head in enumerate(built.heads):
         if not head.c:
@@ -176,8 +176,8 @@ def test_without_lattices(name: str, saturated: bool) -> None:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("without", [False, True])
 def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One pair is tried for each head: short heads for the proof's groups, or the proof's heads if
-    none are found."""
+    """One pair is tried for each head: short heads for the proof's groups, or the proof's own heads
+    if no short ones are found."""
     monkeypatch.setattr(head_module, "_LARGE", 0)
     monkeypatch.setattr(ShortHeads, "place", lambda _: None)
     if not without:

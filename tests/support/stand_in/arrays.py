@@ -19,7 +19,7 @@ _FROM_HOST = ("asarray", "array", "ascontiguousarray", "asanyarray")
 
 
 class Memory:
-    """Bytes of the arrays that are alive, and the most that were since `restart`."""
+    """The bytes of all arrays that are alive, and their maximum since `restart`."""
 
     live = most = 0
 

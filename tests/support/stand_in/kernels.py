@@ -6,7 +6,7 @@ of the block, or warp, wait at the same line of the source, and a launch in whic
 continue ends with BarrierError. Every launch runs three times, with the threads in order,
 backwards, and with the warps shuffled; a result that depends on their order ends with OrderError. A
 missing barrier shows as one or the other error. This tests arithmetic, synchronisation, strides and
-offsets; not speed.
+offsets, but not speed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The use of each hypothesis: planted uses are found and shrunk; other cases are only counted."""
+"""The uses of each hypothesis: planted ones are found and shrunk; other cases are only counted."""
 
 from __future__ import annotations
 

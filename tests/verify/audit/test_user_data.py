@@ -101,7 +101,7 @@ def test_the_command(data: Dataset, status: int, line: str, tmp_path: Path, shel
 
 @pytest.mark.slow
 def test_the_whole_audit_as_a_user_runs_it(tmp_path: Path) -> None:
-    """Two runs with all cases and other hash seeds give the expected report, in equal bytes."""
+    """Two runs with all cases and other hash seeds give exactly the expected report."""
     write(tmp_path / "mine.json", REGROUPED)
     folders = [tmp_path / "a", tmp_path / "b"]
     for seed, folder in zip(("0", "1"), folders, strict=True):

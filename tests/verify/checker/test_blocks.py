@@ -34,7 +34,7 @@ DRAW = random.Random(5)
 
 
 def numbers(rows: int, columns: int) -> Any:
-    """Fractions other than 0, small enough that a softmax decides nothing alone."""
+    """Fractions other than 0, small enough that no softmax weight dominates."""
     return [
         [str(Fraction(DRAW.choice([-7, -5, -4, -2, 1, 3, 4, 5, 8]), 5)) for _ in range(columns)]
         for _ in range(rows)
@@ -208,7 +208,7 @@ def test_rational_networks_are_equal_exactly(name: str, tmp_path: Path) -> None:
 def test_a_norm_is_exact_if_the_root_is_rational(
     query: Any, changes: Any, label: Any, status: str, tmp_path: Path
 ) -> None:
-    """(1, 1, 5) has mean square 9. The root of epsilon does not matter if a vector is 0."""
+    """(1, 1, 5) has mean square 9. If a vector is 0, epsilon need not have a rational root."""
     block = normalization(gain=["2", "-1/3", "5"], bias=["1/7", "0", "-2"], epsilon="0", of="query")
     data = {"contexts": [[["1", "2", "4"]]], "queries": [query]}
     true = certificate([block | {"epsilon": "1"}], data) | {"network": [block | changes]}
@@ -270,7 +270,7 @@ def test_planted_defects(name: str, place: str, value: Any, status: str, tmp_pat
      ("turns", "general-attention"), ("positions", "positions")],
 )  # fmt: skip
 def test_claims_about_derivatives_refuse_by_name(name: str, kind: str) -> None:
-    """A group within a group may have a second skip connection."""
+    """Groups may be nested with a second skip connection, which is refused, too."""
     skips = "two skip connections"
     file, engine = f"no derivative of {kind}", f"block 1 is a block of kind {kind}"
     true, limits = TRUE[name], Limits()
@@ -315,7 +315,7 @@ def test_general_attention_without_parts_is_attention() -> None:
 
 @pytest.mark.parametrize("name", ["groups", "all-parts"])
 def test_the_command_layer(name: str, tmp_path: Path, shell: Shell) -> None:
-    """It takes a network's file and labels to six digits; its certificate is checked again."""
+    """It takes a network's file and labels with six digits; its certificate is checked again."""
     true = TRUE[name]
     labels = [[str(round(Fraction(x), 6)) for x in made] for made in true["data"]["labels"]]
     data = true["data"] | {"labels": labels}

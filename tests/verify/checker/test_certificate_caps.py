@@ -105,7 +105,7 @@ PRICED = {
 
 @pytest.mark.parametrize("name", PRICED)
 def test_the_writer_knows_what_checking_costs(name: str, tmp_path: Path) -> None:
-    """The time and memory of the check are not far above the writer's estimate."""
+    """Checking takes little more time and memory than the writer estimates."""
     data, settings = PRICED[name]
     proof = prove(data, replace(settings, claim="interpolation"))
     assert proof.certificate is not None and proof.layer is not None

@@ -125,7 +125,7 @@ PSEUDOPRIMES = [341, 561, 645, 1105, 46337**2, 3215031751, 3825123056546413051 %
 
 @pytest.mark.parametrize("n", [*range(-3, 45), *PSEUDOPRIMES, *range(2**62 - 60, 2**62 + 3)])
 def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
-    """It is an odd prime below 2^62; no composite passes, not even a strong pseudoprime."""
+    """It must be an odd prime below 2^62; no composite passes, not even a strong pseudoprime."""
     verdict = check_file(written(changed(RANK, "rank.prime", str(n)), tmp_path))
     asked = 2 < n < 2**62 and isprime(n)
     assert ("not an odd prime" in verdict.message) == (not asked)
@@ -133,7 +133,7 @@ def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
 
 
 def test_products_of_two_primes_are_none() -> None:
-    """Numbers (k + 1)(2 k + 1) have the form of most strong pseudoprimes."""
+    """Most strong pseudoprimes have the form (k + 1)(2 k + 1)."""
     pairs = [(k + 1, 2 * k + 1) for k in range(2, 20_000, 2)]
     products = [p * q for p, q in pairs if isprime(p) and isprime(q)]
     assert len(products) > 300 and not any(map(rank.is_prime, products))
@@ -186,7 +186,7 @@ def test_an_auditor_can_read_it_in_one_sitting() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.stem)
 def test_no_file_of_it_ends_well_without_a_verdict(file: Path, tmp_path: Path) -> None:
-    """It is run on a true certificate, by its path and by its name."""
+    """Each file is run on a true certificate, by its path and as a module."""
     path = written(LAYER, tmp_path)
     for start in ([str(file)], ["-m", f"{CHECKER.name}.{file.stem}"]):
         done = subprocess.run(

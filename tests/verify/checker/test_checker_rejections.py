@@ -33,7 +33,7 @@ from attncert.verify.checker import (
 )
 
 # Every rejection. Each entry names the call of `need` it reaches by its message; a test below
-# compares with the source of the checker that none is missing.
+# compares them with the checker's source, so that none is missing.
 
 LAYER = CASES["interpolation"]()
 RANK = CASES["full-rank"]()
@@ -76,7 +76,7 @@ def halves_below(certificate: Certificate) -> Any:
 
 
 def on_domain(contexts: Any, queries: Any) -> Certificate:
-    """One context and one query, four times, with the claim that they are all pairs of these."""
+    """One context and one query, four times, with the claim that these are all their pairs."""
     content = {
         "contexts": LAYER["data"]["contexts"][:1],
         "queries": LAYER["data"]["queries"][:1] * 4,
@@ -326,7 +326,7 @@ def test_the_number_grammar(number: str, tmp_path: Path) -> None:
 
 
 def too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:
-    """The two caps on the size of a file, lowered to what a small file exceeds."""
+    """The two caps on the size of a file, lowered so far that a small file exceeds them."""
     verdicts = []
     for cap, value in (("MAX_FILE_BYTES", 1000), ("MAX_ITEMS", 50)):
         with monkeypatch.context() as patch:

@@ -32,7 +32,7 @@ SIZES = {
     "colliding_kinds": 1500, "colliding_tokens": 1500, "long_exponents": 400, "saturated": 3000,
     "rounded": 3000, "long_radius_and_inverse": 3000, "long_labels": 3000, "small_radius": 10_000,
     "long_weights": 3000, "long_inverse": 8000, "many_unknowns": 400,
-}  # fmt: skip  # the sizes that the cost depends on; others are 60
+}  # fmt: skip  # the sizes on which the cost depends; others are 60
 JUDGED = {  # the true verdict of files that may be checked in time
     "divisors": "wrong", "long_exponents": "holds", "long_weights": "wrong",
     "independent": "holds",
@@ -87,7 +87,7 @@ SHAPES = [
 def test_memory_of_the_fast_check(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The memory that the checker allows for is at least a third of the memory that it uses."""
+    """The memory that the checker estimates is at least a third of what it uses."""
     monkeypatch.setattr(full_rank, "ENTRIES", 2**16)
     path = written(shaped(*shape), tmp_path)
     tracemalloc.start()
@@ -99,7 +99,7 @@ def test_memory_of_the_fast_check(
 
 
 def large() -> Certificate:
-    """One head whose logits differ by 2^30: a number of as many bits."""
+    """One head whose logits differ by 2^30, which needs a number of 2^30 bits."""
     certificate = layer_certificate("interpolation", T=1, n=2, d=1, H=1)
     certificate["data"] |= {"contexts": [[["0"], ["1"]]], "queries": [["1"]], "labels": [["1"]]}
     certificate["network"][0]["heads"][0] |= {"key": [[str(2**30)]], "query": [["1"]]}
@@ -144,7 +144,7 @@ def test_the_guard_is_sharp() -> None:
 def test_the_deadline_ends_the_work_wherever_it_is(
     claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It passes at the first, the second, ... look at the clock, until the file is judged."""
+    """It expires at the first, second, ... reading of the clock, until the file is judged."""
     path, looks = written(TRUE[claim], tmp_path), 0
 
     class Clock:

@@ -57,8 +57,8 @@ def logit_margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
 
 @COUNTS
 def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
-    """The margin is the difference of two outputs: the claim holds at this margin and not above it,
-    and at none if two outputs tie."""
+    """The margin is the difference of two outputs: the claim holds at this margin but not above it,
+    and at no margin if two outputs tie."""
     held = ties = 0
     for certificate, outputs, labels in cases(count, one_hot, True):
         margin = logit_margin(outputs, labels)
@@ -78,7 +78,7 @@ def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
 
 @COUNTS
 def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
-    """Outputs are irrational; labels are the nearest whole numbers, or these over 3. Close to the
+    """Outputs are irrational; labels are the nearest integers, or these divided by 3. Close to the
     margin balls may be too wide to decide."""
     held = undecided = 0
     for k, (certificate, outputs, labels) in enumerate(cases(count, to_integers, False)):

@@ -31,7 +31,7 @@ def minus(text: str) -> str:
 
 
 def copied(file: Certificate) -> None:
-    """Two examples are alike, so no weights tell them apart."""
+    """Two examples are equal, so no weights distinguish them."""
     for name in ("contexts", "queries"):
         file["data"][name][1] = file["data"][name][0]
 

@@ -1,4 +1,4 @@
-"""Every claim about contexts, for contexts of different lengths without copies."""
+"""Every claim about contexts, for contexts of different lengths without padding."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def other_logits(run: Built) -> Built:
 
 
 def forgotten(run: Built, count: int) -> Built:
-    """Forget some of the earlier examples; without all three this would be the first head."""
+    """Forget some of the three earlier examples, but not all: that would make it the first head."""
     head = run.head()
     parts: dict[str, Any] = {"earlier": head.earlier[count:]}
     if isinstance(head, SteeringHead):
@@ -79,7 +79,7 @@ def regrouped(run: Built, change: Callable[[tuple[int, ...]], tuple[int, ...]]) 
 
 
 def tie_at_the_unused_end(run: Built) -> Built:
-    """A row to which no earlier example is sent: targets still lead, and ranks do not change."""
+    """A tie at rows to which no earlier example is sent: targets lead, and ranks do not change."""
     head = run.head()
     return next(
         spoilt

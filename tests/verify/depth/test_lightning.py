@@ -5,7 +5,7 @@ on the product of all value matrices, d × d, and for each layer on one matrix o
 between the values before it. Linear attention can move a factor from each such matrix to the
 product. So the dimension is at most L a (2d - a) + d² with softmax, L less in linear attention;
 they prove equality for linear attention, and conjecture it for softmax if L > 1 (their program
-NeuroDim has both).
+NeuroDim covers both).
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def test_what_is_no_file_is_unusable(path: str) -> None:
 
 @pytest.mark.usefixtures("executable")
 def test_long_lists_are_over_limit_in_bounded_time(tmp_path: Path) -> None:
-    """Deep recursion over a long list would end the stack: such lists are refused by length."""
+    """Recursion over a long list would overflow the stack: lists are refused by length."""
     for items in (["1"] * 10**6, [str(k) for k in range(2 * 10**5)]):
         certificate = sealed(CASES["full-rank"]() | {"produced_by": items})
         started = time.process_time()

@@ -87,8 +87,8 @@ def executable() -> None:
 
 
 def compared(file: Certificate, folder: Path) -> str:
-    """The verdict of both checkers, unless one is over a limit. After blocks each may name another
-    of several defects."""
+    """The verdict of both checkers, unless one is over a limit. If there are blocks, each may name
+    a different one of several defects."""
     path = written(file, folder)
     python, coq = check_file(path).status, verified_status(path)
     blocks = file.get("network")
@@ -139,7 +139,7 @@ def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
 
 
 def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
-    """Verdicts as bisection moves a number to the point where the Python checker's changes."""
+    """Verdicts while bisection moves a number to where the Python checker's verdict changes."""
     part = draw.choice(["data", "network", "near"])
     place = draw.choice([x for x in networks.places(file[part], (part,)) if numeral(file, x)])
     true, radius = (Fraction(x) for x in (networks.at(file, place), file["near"]["radius"]))
@@ -167,7 +167,7 @@ def test_files_at_the_edge_of_interpolation_near(count: int, tmp_path: Path) -> 
 
 
 def test_data_before_the_blocks_are_what_is_judged(tmp_path: Path) -> None:
-    """With the data of the layer itself the claim is false: two more blocks are before it."""
+    """With the data of the layer itself the claim is false: two more blocks precede it."""
     alone = layer_certificate("interpolation")
     front = networks.behind(alone, 2)
     for part in ("data", "network"):

@@ -68,7 +68,7 @@ def test_decide_agrees_with_enumeration(vectors: Vectors, k: int, seed: int) -> 
     st.lists(st.lists(st.integers(0, 10), min_size=5, max_size=5), min_size=5, max_size=9),
 )
 def test_the_kernel_reports_every_dependent_set(k: int, p: int, rows: list[list[int]]) -> None:
-    """A tiny prime makes chance, zeros and repeated directions common."""
+    """With a tiny prime, coincidences, zeros and repeated directions are common."""
     table = np.array(rows, dtype=np.float64)
     hits = np.zeros((HITS, k), dtype=np.int64)
     modulus = (inverses(p), float(p))
@@ -114,7 +114,7 @@ def test_dependence_modulo_both_primes_is_a_false_alarm() -> None:
 def test_the_kruskal_rank_of_edges(
     edges: list[tuple[int, int]], scales: list[Fraction], sign: int
 ) -> None:
-    """Node 5 is the ground. If the last sign is +, the edges may be those of no graph."""
+    """Node 5 is the ground. If the last sign is +, the edges may belong to no graph."""
     rows = [[Fraction(0)] * 6 for _ in edges]
     for t, (u, w) in enumerate(edges):
         rows[t][u] += (t + 1) * scales[u]

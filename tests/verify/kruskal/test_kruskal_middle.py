@@ -1,5 +1,5 @@
-"""Compares meeting in the middle modulo 5 with enumeration, quotients and planted sets; tests all
-sets of k in shards, and all sets of six of the digits."""
+"""Compares the meet-in-the-middle search modulo 5 with enumeration, quotients and planted sets;
+tests all sets of k in shards, and all sets of six of the digits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from attncert.verify.sharding.shards import Record, Shard
 
 
 def searched(vectors: Vectors, k: int) -> Iterator[middle.Findings]:
-    """The findings of all slices, some hundred at a time."""
+    """The findings of all slices, 500 at a time."""
     search = Middle(vectors, k)
     for start in range(0, REPRESENTATIVES, 500):
         yield search.look((start, min(start + 500, REPRESENTATIVES)))
@@ -110,7 +110,7 @@ GENERAL = Vectors.of(np.random.default_rng(0).integers(0, 64, (24, 13)))
 def test_shards_prove_what_one_search_does(
     k: int, first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both methods are tried, quotients and meeting in the middle."""
+    """Both methods are tried, quotients and meet-in-the-middle."""
     monkeypatch.setitem(middle._FROM, k, first)
     for vectors in (GENERAL, planted(24, 13, k, seed=1)[0]):
         search = AllSets.of(vectors, k)
@@ -124,7 +124,7 @@ def test_shards_prove_what_one_search_does(
         )
 
 
-# The result for all sets of six of the digits' queries: 674 shards, 13 minutes of one core.
+# The result for all sets of six of the digits' queries: 674 shards, 13 minutes on one core.
 
 
 SIX = Path(__file__).parents[3] / "benchmarks" / "results" / "kruskal-digits-6.csv"

@@ -65,7 +65,7 @@ def test_draws_do_not_depend_on_how_they_are_cut(
 
 
 def test_draws_are_uniform_over_ordered_subsets() -> None:
-    """A chi-square test over all 60 sequences of 3 of 5; seeds and numbers draw differently."""
+    """A chi-square test over all 60 sequences of 3 out of 5; draws depend on seed and number."""
     counts = Counter(map(tuple, sequences(5, 3, 1, 0, 60_000).tolist()))
     assert set(counts) == set(itertools.permutations(range(5), 3))
     statistic = sum((n - 1000) ** 2 / 1000 for n in counts.values())

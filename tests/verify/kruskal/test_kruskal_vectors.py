@@ -101,7 +101,7 @@ def test_vectors_from_other_formats(tmp_path: Path) -> None:
     for name in ("v.npy", "v.csv", "v.json", "v.npz"):
         assert load_vectors(tmp_path / name).array.tolist() == values.tolist()
     assert load_vectors(tmp_path / "f.npy").array.tolist() == (values * 0.5).tolist()
-    assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # over 1/2
+    assert load_vectors(tmp_path / "f.csv").array.tolist() == values.tolist()  # the doubled numbers
     np.save(tmp_path / "b.npy", values > 0)
     assert load_vectors(tmp_path / "b.npy").array.tolist() == [[1, 0, 1], [0, 1, 0]]
 

@@ -1,4 +1,4 @@
-"""`attncert compare`: counts by hand, failures, third-party constructions, equal bytes."""
+"""`attncert compare`: counts by hand, failures, third-party constructions, and identical bytes."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_random_networks_equal_their_labels_or_miss_them(
         near = asked(blocks, data, tmp_path, tolerance="1/2")
         low, high = map(Fraction, near.trace["layer.error"].numbers["error"])
         assert low <= off <= high <= off * Fraction(1001, 1000)
-        if "network.recomputed" not in near.trace:  # a tie: the checker sees none in balls
+        if "network.recomputed" not in near.trace:  # a tie, which balls cannot show
             assert near.certificate is None and "balls do not decide" in near.uncertified
         else:
             assert near.certificate is not None and near.certificate["claim"] == "outputs-within"
@@ -168,7 +168,7 @@ def test_nearest_is_the_argmax_of_plain_fractions(count: int, first: int, tmp_pa
 def test_the_checker_proves_what_it_computes_exactly(
     bits: int, level: Level, tolerance: str | None, tmp_path: Path
 ) -> None:
-    """The network is rational; numbers of over 2^14 bits are balls to the checker."""
+    """The network is rational; the checker uses balls for numbers of more than 2^14 bits."""
     off = f"1/{fmpz(2) ** bits + 1}"
     answer = asked([affine(1, off, "identity")], DATA, tmp_path, tolerance=tolerance)
     assert answer.standing is answer.trace["network.recomputed"].level is level

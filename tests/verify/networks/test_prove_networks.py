@@ -1,4 +1,5 @@
-"""`prove` for every construction of a network: proofs, and refusals with a pair or in one line."""
+"""`prove` for every construction of a network: proofs, and refusals with a pair of examples or in
+one line."""
 
 from __future__ import annotations
 

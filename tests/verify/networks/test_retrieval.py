@@ -1,4 +1,4 @@
-"""`prove --construction retrieval` agrees with mpmath on errors, bounds and separation."""
+"""`prove --construction retrieval` agrees with mpmath on errors, bounds and separations."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_random_patterns(first: int, count: int, tmp_path: Path) -> None:
 
 
 def test_a_separated_pattern_is_never_met() -> None:
-    """It is enclosed that x·output < x·x, at every β tried."""
+    """Balls show that x·output < x·x, at every β tried."""
     for beta in (Fraction(1, 100), 1, 7, 40):
         built = retrieval.build(Dataset.of([[0, 0]], [[2, 1], [-1, 2], [1, -3], [0, 0]]), beta=beta)
         with ctx.workprec(2000):

@@ -1,4 +1,4 @@
-"""What a machine computes lies in the balls, whatever the order of its sums."""
+"""What a machine computes lies in the balls, in whatever order it sums."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_numpy_computes_in_any_order_lies_in_the_balls(
 
 
 def test_an_order_of_the_sum_that_loses_a_small_number_is_allowed() -> None:
-    """(1 + 2^-24) - 1 is 0 in float32 from the left, and 2^-24 from the right."""
+    """In float32, (1 + 2^-24) - 1 is 0 if summed from the left, and 2^-24 from the right."""
     data = Dataset.of([[0] * 3], [[1, "1/16777216", -1]], [0])
     network = Network((readout(fmpq_mat(3, 1, [1, 1, 1])),))
     [ball] = computed(network, data, FORMATS["float32"]).entries()
@@ -83,7 +83,7 @@ def claim(network: Network, data: Dataset, name: str = "float32", limit: Any = N
 
 
 def test_a_margin_below_the_rounding_is_not_kept() -> None:
-    """Both classes get 1/3, and the first 2^-30 more."""
+    """Both classes get 1/3, and the first gets 2^-30 more."""
     more = fmpq(1, 3) + fmpq(1, 2**30)
     network = Network((readout(fmpq_mat(1, 2, [more, fmpq(1, 3)])),))
     data = Dataset.of([[0]], [[1], [-1]], [[1, 0], [0, 1]])

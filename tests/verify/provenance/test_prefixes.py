@@ -114,7 +114,7 @@ def test_counts_do_what_tokens_do(data: Dataset, seed: int) -> None:
 @settings(deadline=None, max_examples=25)
 @given(sequence_sets())
 def test_classes_are_proportional_multisets(data: Dataset) -> None:
-    """The classes are those of a comparison of all pairs."""
+    """The classes agree with a comparison of all pairs."""
     kept, written_out = by_class(data), plain(data)
     shares = []
     for t in range(data.T):

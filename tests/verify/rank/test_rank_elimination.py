@@ -66,7 +66,8 @@ def test_prefixes_end_where_the_profile_does(
 
 @pytest.mark.parametrize(("p", "dtype"), [(PRIME_FLOAT32, "float32"), (P, "float64")])
 def test_large_matrices_full_rank_and_one_short(p: int, dtype: str) -> None:
-    """There are many panels and many lazy reductions; a rank deficit of one in 300 must be seen."""
+    """There are many panels and many lazy reductions; a rank deficit of one in 300 must be
+    detected."""
     rng = np.random.default_rng(5)
     matrix = balanced(rng.integers(0, p, (300, 310)), p, dtype)
     assert cpu.profile(matrix, p)[0].all()

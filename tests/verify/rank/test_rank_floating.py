@@ -1,4 +1,4 @@
-"""Ball arithmetic; and one contract for all arithmetics."""
+"""Tests ball arithmetic, and one contract for all arithmetics."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Ranks of whole layers in blocks: features, retries, budget. The oracles are FLINT and
-verify/features/features.py, which share no code with it."""
+"""Ranks of whole layers in blocks: features, retries and the memory budget. The oracles are FLINT
+and verify/features/features.py, which share no code with it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_rows_are_the_features_modulo_p(
 
 
 def test_logits_whose_integrality_the_head_alone_does_not_show() -> None:
-    """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2) have whole logits, because of the data."""
+    """Tokens (1, 1) and (3, 1) with the key (1/2, 1/2) have integer logits, because of the data."""
     data = Dataset.of([[1, 1], [3, 1]], [[1, 0], [1, 1], [2, 5]], [0, 1, 2])
     half = Layer((Head(fmpq_mat(2, 1, [fmpq(1, 2)] * 2), fmpq_mat(2, 1, [1, 3])),))
     want = features_mod(data, half, P)

@@ -129,7 +129,7 @@ def test_reduction_is_congruent_and_balanced(x: int, p: int) -> None:
 @pytest.mark.parametrize("xp", [np, array_api_strict], ids=lambda xp: xp.__name__)
 def test_matmul_and_inverse_against_python_integers(p: int, xp: object) -> None:
     rng = np.random.default_rng(p)
-    inner = 3 * min(arithmetic.lazy_terms(p, "float64"), 100) + 1  # several slabs, a ragged last
+    inner = 3 * min(arithmetic.lazy_terms(p, "float64"), 100) + 1  # several slabs, one smaller
     a, b = rng.integers(0, p, (3, inner)) - p // 2, rng.integers(0, p, (inner, 4)) - p // 2
     got = arithmetic.matmul(xp.asarray(a.astype(float)), xp.asarray(b.astype(float)), p)
     want = (a.astype(object) @ b.astype(object)) % p

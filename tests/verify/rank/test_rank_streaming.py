@@ -40,7 +40,8 @@ def blocks(matrix: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
 def test_every_block_raises_the_rank_by_what_flint_says(
     m: int, n: int, rank: int, p: int, cuts: list[int], sparse: bool, seed: int
 ) -> None:
-    """Small fields and sparse rows put pivots far from the first columns, and leave rows over."""
+    """Small fields and sparse rows put pivots far from the first columns, and leave rows without a
+    pivot."""
     rng = np.random.default_rng(seed)
     matrix = balanced(of_rank(rng, m, n, min(rank, m, n), p), p)
     if sparse:

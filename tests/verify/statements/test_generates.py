@@ -1,4 +1,4 @@
-"""The claim about all inputs of a domain: it holds for an adder, and planted defects are found."""
+"""The claim about all inputs of a domain holds for an adder, and planted defects are found."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_a_certificate_holds_only_if_every_answer_is_right(count: int, tmp_path:
 
 
 def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The softmax is so flat that whole hulls are too wide."""
+    """The softmax is so flat that undivided hulls are too wide."""
     blunt = adder(2, 4, scale=3)
     _, whole = claims(blunt)
     network = build(None, None, 2, 4, 3)

@@ -1,4 +1,4 @@
-"""The attack on networks decides correctly which data must be memorized, and finds faults."""
+"""The attack on networks correctly decides which data must be memorized, and finds faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The capacity of H heads: three notions from both sides agree with oracles over all subsets."""
+"""The capacity of H heads: both bounds on three notions agree with oracles over all subsets."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     [(13, 1, 2, 4, 23), (8, 2, 1, 2, 16), (40, 1, 1, 2, 12)],
 )
 def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> None:
-    """At n = 2, d = 5 the first case is that of the page, for which the simple formula says 26."""
+    """The first case, n = 2 and d = 5, is that of the page, where the simple formula gives 26."""
     law = capacity(drawn(T, 2, 3 if T == 40 else 5, 2, seed=1), Capacity(H, w, d_v)).jacobian
     assert law.decided and (T == 40 or law.least == rank)
 
 
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
-    """The labels violate one of them, and the only certificate shows this."""
+    """The labels violate one of them, and the only certificate shows that."""
     answer = capacity(signed_pairs())
     assert (answer.jacobian.least, answer.jacobian.most) == (3, 3)
     found = levels(answer)
@@ -128,7 +128,7 @@ def test_each_notion_implies_the_next(seed: int) -> None:
 
 
 def test_what_excludes_these_labels_is_no_row_of_the_table() -> None:
-    """For equal inputs with different labels the file is about these labels, not an open set."""
+    """If equal inputs have different labels, the file concerns only these labels."""
     answer = capacity(Dataset.of([[1, 0], [0, 1]], [[1, 2]] * 2, [0, 1]))
     assert [notion.about.value for notion in answer.notions][-1] == "some labellings"
     assert [about.value for about in answer.certificates] == ["these labels"]

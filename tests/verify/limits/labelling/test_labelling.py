@@ -28,7 +28,7 @@ P = 11863067
 
 
 def as_oracle(data: Dataset, layer: Layer) -> tuple[list[oracle.Example], list[oracle.Head]]:
-    """Integer data and weights, as the oracle has them."""
+    """Integer data and weights in the oracle's form."""
     rows = (data.context(t).tolist() for t in range(data.T))
     contexts = [[[int(x.p) for x in row] for row in context] for context in rows]
     queries = [[int(x) for x in row] for row in data.queries.numerators]
@@ -48,8 +48,9 @@ def small(T: int, n: int, d: int, m: int = 1, shared: bool = False, seed: int = 
 def test_the_jacobian_is_the_oracles(
     m: int, head_width: int, value_width: int, shared: bool
 ) -> None:
-    """They are equal entry by entry, modulo one prime; the oracle numbers columns head by head. An
-    entry 1 excludes a common factor of the matrix, by which its columns would differ."""
+    """They are equal entry by entry, modulo one prime; the oracle numbers columns head by head.
+    Since each matrix has an entry 1, its entries have no common factor, by which columns would
+    differ."""
     data = small(4, 3, 3, m, shared)
     rng = np.random.default_rng(1)
 

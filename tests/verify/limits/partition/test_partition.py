@@ -88,7 +88,7 @@ def cases(draw: st.DrawFn, most: int = 6) -> tuple[list[list[int]], Sizes]:
 
 @pytest.mark.parametrize("build", [paper.build, width_one.build])
 def test_memorization_is_proved_where_a1_is_false(build: Callable[..., BuiltLayer]) -> None:
-    assert kruskal_rank(DEPENDENT) == 2  # A1 asks for 3
+    assert kruskal_rank(DEPENDENT) == 2  # A1 requires 3
     rng = random.Random(4)
     contexts = [[[rng.randint(-5, 5) for _ in range(4)] for _ in range(3)] for _ in DEPENDENT]
     data = Dataset.of(contexts, DEPENDENT, [3, 1, 4, 1, 5])
@@ -128,7 +128,7 @@ def test_the_largest_part_against_enumeration(
 
 
 def test_no_case_is_left_open_that_small() -> None:
-    """A search that never decides anything would pass the test above."""
+    """The test above would accept a search that never decides anything."""
     rng = random.Random(0)
     levels = []
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""The assumptions are judged on data with known answers, and on defects planted in these."""
+"""The assumptions are judged on data with known answers, and on defects planted in them."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_one_query_for_all(tmp_path: Path) -> None:
 
 
 def repeating() -> np.ndarray:
-    """12 inputs with 9 distinct queries: 2, 4 and 7 are equal (4 as an input, up to order), and 5
-    and 6 but for the sign of a zero."""
+    """12 inputs with 9 distinct queries: those of 2, 4 and 7 are equal (2 and 4 even have the same
+    tokens, in another order), and those of 5 and 6 differ in the sign of a zero."""
     states = random_states(12, 3, 6)
     states[4] = states[2, [0, 2, 1]]
     states[7, 0] = states[2, 0]
@@ -126,7 +126,7 @@ def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
         "rank": 2,
         "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
     }
-    assert [placed.memorized for placed in made.placed] == [1, 1]  # that of the other context
+    assert [placed.memorized for placed in made.placed] == [1, 1]  # for the other context
     assert made.contexts[1].standing is AgainstRounding.DEPENDENT
 
 
@@ -138,7 +138,7 @@ def test_more_tokens_than_width(tmp_path: Path) -> None:
 
 
 def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
-    """Rank 100 plus noise of 10^-3: full rank, far above rounding, but rank 100 to 10^-3."""
+    """Rank 100 plus noise of 10^-3: full rank, far above rounding, but rank 100 up to 10^-3."""
     rng = np.random.default_rng(0)
     low = rng.standard_normal((197, 100)) @ rng.standard_normal((100, 768))
     noisy = (low + 1e-3 * rng.standard_normal((197, 768))).astype(np.float32)
@@ -165,7 +165,7 @@ def test_sets_within_rounding_are_settled_by_wider_numbers(tmp_path: Path) -> No
 
 
 def test_groups_against_exact_ranks() -> None:
-    """What is placed meets the condition by FLINT's ranks, on queries with many dependencies."""
+    """Placed queries, with many dependencies, meet the condition according to FLINT's ranks."""
     draw = np.random.default_rng(3)
     for case in range(60):
         table = draw.integers(-1, 2, (14, 4))

@@ -122,7 +122,8 @@ def test_exact_weights_are_exact() -> None:
 def test_at_which_precision_memorization_survives(
     dtype: str, memorizes: bool, error: float
 ) -> None:
-    """Keys and queries keep full rank throughout; rounded to float16, the readout is lost."""
+    """The features keep full rank at every precision, but a readout rounded to float16 is too
+    inaccurate."""
     data, layer = built()
     arrays = {key: value.astype(dtype) for key, value in layer.to_numpy().items()}
     found = audited(arrays, data)
@@ -175,8 +176,8 @@ def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
 
 
 def test_a_rank_that_nothing_decides_is_undecided() -> None:
-    """With two equal heads rank Z = 4 < T = 6, but no bound on all weights says so, and balls
-    cannot show a deficit."""
+    """With two equal heads rank Z = 4 < T = 6, but no bound for all weights shows it, and balls
+    cannot prove a deficit."""
     doubled = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
     found = audited(doubled)
     assert found.trace["layer.rank"].level is Level.UNDECIDED
@@ -269,7 +270,7 @@ def labelled(*labels: Any) -> Dataset:
 
 
 def test_the_default_limit() -> None:
-    """Whole labels are classes; real labels must be met to a hundredth of their spread."""
+    """Whole labels are classes; real labels must be met within a hundredth of their spread."""
     nearer = Limit(None, "is nearer to its own label than to any other", True)
     assert default_limit(DATA) == nearer
     real = default_limit(labelled([0, 0], [0, 3], [1, "1/2"]))
