@@ -37,7 +37,6 @@ def check(
     ] = False,
 ) -> int:
     """Re-derive everything a certificate claims, from the file alone."""
-    from attncert.commands.certificates.compared import compared
     from attncert.verify.checker import EXIT
 
     if fast + verified + kernel > 1:
@@ -45,7 +44,7 @@ def check(
     for option, limit in (("--limit-seconds", limit_seconds), ("--limit-mib", limit_mib or 0)):
         if not limit >= 0:  # true for NaN, too
             raise InputError(option, "0 or a positive number", f"{limit:g}")
-    argument, certificate = certificate, certificate_in(certificate)
+    certificate = certificate_in(certificate)
     by, most = _checker(fast, verified, kernel)
     limits = {"limit_seconds": limit_seconds, "limit_mib": most if limit_mib is None else limit_mib}
     with as_file(certificate) as path, Stages() as progress:
@@ -61,14 +60,11 @@ def check(
             )
         say(f"attncert: {certificate}: {verdict.message}", error=True)
         return 2
-    status, sentences = EXIT[verdict.status], tuple[str, ...]()
-    if certificate != argument and verdict.status == "holds":
-        sentences, status = compared(Path(argument))
     if as_json:
-        print_json(verdict._asdict() | ({"folder": list(sentences)} if sentences else {}))
+        print_json(verdict._asdict())
     else:
-        say(f"{verdict.status}: {verdict.message}", *sentences)
-    return status
+        say(f"{verdict.status}: {verdict.message}")
+    return EXIT[verdict.status]
 
 
 def _with_hint(verdict: Verdict) -> Verdict:
