@@ -174,7 +174,6 @@ NETWORK_FEATURES: Final = ClaimId("network.features")
 SITUATIONS: Final = ClaimId("situations")
 SITUATION_RECORDS: Final = ClaimId("situations.records")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
-MACHINE: Final = ClaimId("machine")
 COMPARISON: Final = ClaimId("comparison")
 
 # An audit, and an attack.
