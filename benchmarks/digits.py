@@ -34,7 +34,7 @@ CHECKS = (2147481571, 2147481563, 2147481529)  # primes below 2^31
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--up-to", type=int, default=10**4, help="no more examples than this")
+    parser.add_argument("--up-to", type=int, default=10**4, help="at most this many examples")
     arguments = asked(parser, OUT, _run, markdown)
     from machine import machine
 

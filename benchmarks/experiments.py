@@ -235,9 +235,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resume", default=str(OUT), help="file that keeps the rows, one by one")
     parser.add_argument("--budget", type=float, default=float("inf"), help="limit in seconds")
-    parser.add_argument("--series", help="only this series; beside: heads at equal T")
+    parser.add_argument("--series", help="only this series, or beside (heads at equal T)")
     parser.add_argument("--found", type=Path, help="only points with weights kept in this folder")
-    parser.add_argument("--note", help="a note on other work of the machine")
+    parser.add_argument("--note", help="a note on the machine's other work")
     options = parser.parse_args()
     path, begin = Path(options.resume), time.monotonic()
     result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"rows": []}

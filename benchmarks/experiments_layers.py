@@ -52,7 +52,7 @@ def row_of(layers: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--layers", type=int, default=4, help="the most")
+    parser.add_argument("--layers", type=int, default=4, help="the largest L")
     parser.add_argument("--out", default="benchmarks/results/experiments_layers.json")
     options = parser.parse_args()
     rows = []

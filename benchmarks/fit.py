@@ -237,7 +237,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="show the results as a table")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--note", default="", help="a note on other work of the machine")
+    parser.add_argument("--note", default="", help="a note on the machine's other work")
     options = parser.parse_args()
     result: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
     stamp = {"machine": machine("numpy", "scipy", "python-flint"), "threads": options.threads}

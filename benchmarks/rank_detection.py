@@ -105,7 +105,7 @@ def planted(size: int, seed: int) -> tuple[Vectors, tuple[int, ...]]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Detection of planted dependent sets.")
-    parser.add_argument("--quick", action="store_true", help="one set of two sizes")
+    parser.add_argument("--quick", action="store_true", help="one set for each of two sizes")
     parser.add_argument("--threads", type=int, default=available_threads())
     parser.add_argument("--out", type=Path, help="write JSON here")
     options = parser.parse_args(arguments)

@@ -48,8 +48,8 @@ LARGEST_LIMIT = 4 * 3600
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two small cases only")
-    parser.add_argument("--large", action="store_true", help="T = 3,001 and 2,353 too")
-    parser.add_argument("--largest", action="store_true", help="hours: T = 12,545 as well")
+    parser.add_argument("--large", action="store_true", help="also T = 3,001 and 2,353")
+    parser.add_argument("--largest", action="store_true", help="also T = 12,545, in hours")
     arguments = asked(parser, OUT, _run, markdown)
     from machine import machine
 

@@ -86,7 +86,7 @@ def proved(name: str, T: int, shape: Architecture, seeds: int) -> tuple[int, Nea
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", help="digits, or NxD: random contexts of N tokens of width D")
+    parser.add_argument("data", help="digits, or NxD for random contexts of N tokens of width D")
     parser.add_argument("--examples", type=int, required=True)
     parser.add_argument("--layers", type=int, default=1)
     parser.add_argument("--heads", type=int, required=True, help="heads in each layer")

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--part", type=int, choices=range(1, len(parts.PARTS) + 1))
     parser.add_argument("--again", action="store_true", help="drop earlier rows of these parts")
     parser.add_argument("--dry", action="store_true", help="small sizes, without a GPU")
-    parser.add_argument("--rows", default="", help="only rows with this in their names")
+    parser.add_argument("--rows", default="", help="only rows whose names contain this")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="time limit of the run")
     parser.add_argument("--out", type=Path, help="folder of the results")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

@@ -141,7 +141,7 @@ def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None
     )  # fmt: skip
     assert done.returncode == -signal.SIGTERM and done.stdout == b""
     assert list((tmp_path / "temporary").iterdir()) == []
-    left = time.monotonic() + 20  # it sleeps for a minute; an ended process may be unreaped
+    left = time.monotonic() + 20  # the script sleeps a minute; a dead process may be unreaped
     with pytest.raises(ProcessLookupError):
         while time.monotonic() < left:
             os.kill(int(told.read_text()), 0)
@@ -213,7 +213,7 @@ def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, stat
 
 
 def test_a_setting_of_numba_ends_nothing(tmp_path: Path) -> None:
-    """With this setting numba cannot be imported."""
+    """With this setting, Numba cannot be imported."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     command = [sys.executable, "-m", "attncert", "kruskal", "tiny.json"]
     settings = os.environ | {"NUMBA_NUM_THREADS": "0"}

@@ -51,7 +51,7 @@ def test_it_writes_a_report_and_a_certificate_that_checks(
     assert {path.name for path in out.iterdir()} == files | {"checker"}
     text = (out / "report.md").read_text()
     assert text.startswith(MARK) and "| heads, head width, value width | " in text
-    assert "universal" in text and "every labelling" in text  # notions that fit is not about
+    assert "universal" in text and "every labelling" in text  # two other notions
     for options in ([], ["--fast"]):
         assert attncert.main(["check", str(out / "certificate.json"), *options]) == 0
     answer = json.loads((out / "answer.json").read_text())
@@ -89,7 +89,7 @@ def test_unusable_input_is_one_line(
     assert not (tmp_path / "o").exists()
 
 
-# Claims that do not hold are not made.
+# A claim that does not hold is not made.
 
 
 def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ TIED = {
 def test_tied_examples_come_first_as_in_prove(
     name: str, options: list[str], tmp_path: Path, shell: Shell
 ) -> None:
-    """They are refuted with the certificate that `prove` writes, and with the same sentence."""
+    """Tied examples are refuted with the certificate that `prove` writes, in the same words."""
     contexts, queries, labels, sum_ = TIED[name]
     path, out = tmp_path / "data.json", tmp_path / "o"
     path.write_text(json.dumps({"contexts": [contexts], "queries": queries, "labels": labels}))
@@ -151,7 +151,7 @@ def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "certificate.json" not in files and b"The command below" in files["report.md"]
 
 
-# Heads, devices, steps.
+# Heads, devices and steps.
 
 
 def test_what_each_head_does_is_told(data: Path, tmp_path: Path) -> None:

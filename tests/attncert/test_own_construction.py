@@ -387,7 +387,7 @@ def test_a_promise_that_is_broken_is_refuted() -> None:
 
 @pytest.mark.parametrize(("short_by", "status"), [(0, 0), (1, 1)])
 def test_the_parameters_of_a_layer_include_its_values(short_by: int, status: int) -> None:
-    """They are the numbers in the keys, queries, values and output of heads of width one."""
+    """The parameters are the keys, queries, values and outputs of heads of width one."""
     proof = audited(promises={"parameters": lambda s: s.H * (2 * s.d + s.d + s.m) - short_by})
     claim = proof.trace["promise.parameters"]
     assert claim.numbers["built"] == proof.trace["parameters"].numbers["parameters"]

@@ -1,7 +1,7 @@
 """Transformers of the library transformers give the outputs recorded there, or are refused.
 
 tests/support/library_cases.py recorded the outputs in library_outputs.json;
-test_importing_libraries.py compares with the library itself.
+test_importing_libraries.py compares them with the library itself.
 """
 
 from __future__ import annotations

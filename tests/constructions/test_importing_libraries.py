@@ -1,6 +1,6 @@
 """Compares networks with the library transformers; skipped if it is missing.
 
-test_importing.py compares with their recorded outputs.
+test_importing.py compares them with recorded outputs.
 """
 
 from __future__ import annotations

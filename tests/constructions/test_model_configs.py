@@ -120,7 +120,7 @@ def test_recorded_outputs_must_be_reproduced(tmp_path: Path) -> None:
     for outputs, unit, status in (
         (OUTPUTS.astype(np.float32), 2.0**-24, 0),
         (OUTPUTS + 1e-4, 2.0**-24, 3),
-        (OUTPUTS + 1e-4, 2.0**-11, 0),  # float16: that is rounding
+        (OUTPUTS + 1e-4, 2.0**-11, 0),  # rounding in float16
         (OUTPUTS * 1.01, 2.0**-24, 3),
     ):
         found = layer(weights, recording(outputs, unit), LayerQuestion(tolerance="1"))
@@ -160,11 +160,11 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: S
         assert line in shell.refuses(*words)
 
 
-# Formats that state more or less than this.
+# Formats that state more or less about a layer.
 
 
 def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
-    """It has wide heads, values of width one, and logits divided by the square root of the model's
+    """That class has wide heads, values of width one, and logits divided by the root of the model's
     width."""
     H, wide, m = 3, 4, 5
     Wq, Wk = RNG.normal(size=(2, H, D, wide))

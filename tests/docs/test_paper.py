@@ -37,7 +37,7 @@ def numbers(text: str) -> set[str]:
 def test_every_letter_of_the_paper_is_known(maker: ModuleType) -> None:
     assert "[U+" not in maker.document(PAPER)
     assert "[U+4E00]" in maker.document(f"{PAPER}\n一\n")
-    assert '"' not in PAPER  # LaTeX has two kinds
+    assert '"' not in PAPER  # LaTeX has two kinds of quotes
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ FILES = {
 }
 PAGES = ("index", "check", "reference", "docs/tightness", "docs/architecture", "docs/commands")
 PAGES += ("docs/gallery/digits-paper/report",)
-SECONDS = 120_000  # the most milliseconds for Python in the page
+SECONDS = 120_000  # milliseconds that Python in the page may take
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -21,7 +21,7 @@ SIZES = {"phone": PHONE, "desktop": DESKTOP}
 RANK = KINDS["small"]().trace.order.index("rank") + 1
 SHOWN = ("small", "nine-heads", "refused-context", "hostile")
 ASKED = {"capacity": capacity, "compare": compare, "kruskal": kruskal}
-READ = {"phone": "pre", "desktop": ".table, .graph, .formula, pre"}  # without scrolling
+READ = {"phone": "pre", "desktop": ".table, .graph, .formula, pre"}  # not scrolled
 
 
 @contextmanager

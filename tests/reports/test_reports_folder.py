@@ -164,7 +164,7 @@ def test_what_ends_the_process_between_the_renames_waits(
     tmp_path: Path, sign: signal.Signals, rename: int
 ) -> None:
     """After a signal at the first or second rename, in another process, only the new folder is
-    left, and the process ended by the signal."""
+    left, and the signal has ended the process."""
     out = tmp_path / "report"
     write_folder(out, OLD)
     program = (

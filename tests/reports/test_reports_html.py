@@ -128,7 +128,7 @@ FOREIGN = (
 @pytest.mark.parametrize("raw", FOREIGN)
 @pytest.mark.parametrize("write", [text.markdown, text.code])
 def test_foreign_text_stays_text(raw: str, write: object) -> None:
-    """It stays text in a paragraph and in a cell, even if it was not escaped in the Markdown."""
+    """Foreign text stays text in paragraphs and cells, even if the Markdown does not escape it."""
     assert callable(write)
     for told in (write(raw), raw):
         markdown = f"# t\n\n{told}\n\n| a |\n| --- |\n| {told} |\n"

@@ -102,7 +102,7 @@ def test_every_step_says_its_level_and_what_it_rests_on(kind: str) -> None:
 
 @every_kind
 def test_the_table_of_what_was_not_proved_is_complete(kind: str) -> None:
-    """It has exactly the claims whose standing is below `proved`, with level and reason."""
+    """The table has exactly the claims whose standing is below `proved`, with level and reason."""
     proof, _ = rendered(kind)
     rows = table_rows(section(page(kind), "What was not proved"))
     weak = {c.id: c for c in proof.trace if proof.trace.standing(c.id) < Level.PROVED}
@@ -134,7 +134,7 @@ def test_the_verdict_comes_first(kind: str) -> None:
 
 @every_kind
 def test_weak_evidence_is_never_called_proved(kind: str) -> None:
-    """No line about a claim whose own level is sampled or less contains the word."""
+    """No line about a claim whose own level is sampled or less contains the word "proved"."""
     proof, _ = rendered(kind)
     for claim in proof.trace:
         if claim.level in (Level.KERNEL, Level.PROVED, Level.ENCLOSED):

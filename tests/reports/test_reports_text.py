@@ -128,7 +128,7 @@ def test_witnesses_are_equations(witness: dict[str, object], line: str) -> None:
 
 
 def test_no_wording_promotes_a_level() -> None:
-    """Only PROVED and KERNEL have the word in their texts (REFUTED's witness needs none)."""
+    """Only the texts of PROVED and KERNEL contain "prove" or "proved"."""
     with_word = {
         level
         for level, w in WORDING.items()

@@ -16,7 +16,7 @@ Combination = Mapping[int, Fraction | int]
 
 
 def scaled(data: Dataset, contexts: Fraction, queries: Fraction) -> Dataset:
-    """All contexts times one number and all queries times another; the labels stay."""
+    """All contexts times one number and all queries times another; the labels do not change."""
     tables = [[[contexts * x for x in row] for row in E] for E in data.contexts.fractions()]
     rows = [[queries * x for x in row] for row in data.queries.fractions()]
     return Dataset.of(tables, rows, data.labels)

@@ -72,7 +72,7 @@ def every_labelling(positions: Any = None) -> Certificate:
         heads = zero_groups(draw, (2, 2), 3, 1)
         if jacobian_rank(examples, heads) == 7:
             plain = labelling_cases.certificate_of(examples, heads)
-            plain["rank"]["prime"] = "11863067"  # for the fast check, too
+            plain["rank"]["prime"] = "11863067"  # small enough for the fast check
             plain["dims"]["context"] = 6
             return sealed(plain | {"tokens": TOKENS})
 

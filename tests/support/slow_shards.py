@@ -59,7 +59,7 @@ def two_workers(folder: Path, processes: bool = False, workers: int = 2) -> Iter
 
     size = {"n_workers": workers, "threads_per_worker": 1, "processes": processes}
     with (
-        dask.config.set({"temporary-directory": str(folder)}),  # else one is left elsewhere
+        dask.config.set({"temporary-directory": str(folder)}),  # not the system's folder
         distributed.LocalCluster(**size, dashboard_address=":0") as cluster,
     ):
         yield cluster.scheduler_address

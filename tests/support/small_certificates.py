@@ -82,7 +82,7 @@ def put(*path: str | int, to: Any) -> Callable[[Certificate], None]:
     return change
 
 
-# Keys of every certificate, here null.
+# Keys that every certificate has, null here.
 NOTHING: Certificate = {"format": "attncert/3"}
 NOTHING |= dict.fromkeys(["saturation", "origin", "data_file", "tokens"])
 

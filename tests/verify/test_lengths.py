@@ -1,7 +1,7 @@
 """Contexts of different lengths, compared with the same data repeated to one length.
 
-A context whose tokens all occur r times is, for every head, the context without repetition. If the
-padding of shorter contexts is counted as tokens, results must differ.
+For every head, a context whose tokens all occur r times equals the context without repetition. If
+the padding of shorter contexts is counted as tokens, results must differ.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ NAMES = (*OURS, "borrowed")
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
-    """Our constructions, the example's, and the paper's under another name, as if third-party."""
+    """Our constructions, the example's, and the paper's under another name, as if it were
+    third-party."""
     before = dict(registry._registered)
     registry.method(EXAMPLE)
     registry.register(replace(paper.CONSTRUCTION, name="borrowed"))

@@ -54,7 +54,7 @@ def test_nothing_is_said_of_labels_that_do_not_exist() -> None:
 
 
 def test_nothing_is_said_of_them_where_nothing_is_built() -> None:
-    """Two examples have one input, so not every labelling is possible; the labels are not known."""
+    """Two examples have the same input, so not every labelling is possible; labels are unknown."""
     data = Dataset.of(EYE, [[1, 2], [1, 2]])
     proof = attncert.prove(data, attncert.Prove(heads=2, claim="full-rank"))
     assert proof.standing.value == "refuted" and proof.certificate is None

@@ -25,7 +25,7 @@ def row(x: str, place: int, positions: Any) -> tuple[Fraction, ...]:
 
 
 def prefixes(first: str, positions: Any) -> list[list[tuple[Fraction, ...]]]:
-    """The examples of all places with a next token."""
+    """One example for each place with a next token."""
     whole = [first + text for text in TEXTS]
     return [
         [row(x, i, positions) for i, x in enumerate(text[: place + 1])]

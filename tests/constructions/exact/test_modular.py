@@ -65,7 +65,7 @@ exponents = st.one_of(st.integers(-20, 20), st.sampled_from(EDGE))
 @settings(max_examples=80, deadline=None)
 @given(st.data(), primes, st.integers(1, 4), st.integers(1, 3), st.booleans())
 def test_features(data: st.DataObject, p: int, T: int, n: int, shared: bool) -> None:
-    """They are Σ 2^k E / Σ 2^k mod p for exponents of any size; `pow` handles small ones."""
+    """Features are Σ 2^k E / Σ 2^k mod p for exponents of any size; `pow` handles small ones."""
     table = [[data.draw(exponents) for _ in range(n)] for _ in range(T)]
     cells = st.integers(0, p - 1)
     contexts = [

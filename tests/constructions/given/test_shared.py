@@ -84,7 +84,7 @@ def test_the_nearest_solutions_are_the_planted_ones() -> None:
 
 @pytest.mark.slow
 def test_one_head_reaches_as_many_as_it_has_parameters() -> None:
-    """It reaches T = N = d + 2(n - 1) random labels and no more; small weights reach fewer."""
+    """One head fits T = N = d + 2(n - 1) random labels and no more; small weights fit fewer."""
     for seed in range(4):
         data = uniform(30, 4, 24, seed=seed)
         assert shared.search(*data, one(24), 0).converged
@@ -143,7 +143,7 @@ def test_degenerate_data(name: str, heads: int) -> None:
     ("heads", "n", "T"), [(1, 4, 70), (1, 6, 74), (1, 8, 76), (10, 32, 700), (10, 32, 720)]
 )
 def test_what_is_certified_at_d_64(heads: int, n: int, T: int) -> None:
-    """One head reaches T = N except at n = 8; from small weights, ten heads reached only 625."""
+    """One head fits T = N labels except at n = 8; from small weights, ten heads fitted only 625."""
     answer = fit(Dataset.of(*uniform(T, n, 64)), Fit(heads=heads))
     assert answer.standing is Level.ENCLOSED
     assert heads > 1 or answer.law.bound(1, 1, 1) == T + 2 * (n == 8)

@@ -1,4 +1,4 @@
-"""One run over each sequence, compared with a run for each example."""
+"""Compares one run over each sequence with a run for each example."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_each_sequence_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Attention, "_made", counted)
     data = of_sequences(["abab"], {"a": [1, 0], "b": [0, 1]}).expanded()
     list(Network(blocks(0, "hardmax")).states(data))
-    assert rows == [3, 3] * 2 + [3, 3]  # tokens, also as queries; then three examples
+    assert rows == [3, 3] * 2 + [3, 3]  # tokens, which are also queries; then three examples
     rows.clear()
     list(Network(blocks(0, "hardmax", None)).states(data))
     assert rows == [1, 2, 3, 3] * 2 + [3, 3]

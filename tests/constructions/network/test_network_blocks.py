@@ -113,14 +113,14 @@ def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
 
 
 def test_counts() -> None:
-    """It counts nonzero numbers, bits of numerators and of denominators > 1, and hidden units."""
+    """Counts nonzero numbers, bits of numerators and of denominators > 1, and hidden units."""
     relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
     assert (network.parameters, network.bits, network.longest) == (6, 1 + 2 + 3 + 3 + 3, 3)
     assert (network.units, network.depth, network.stored) == (3, 2, 9)
     again = Network((*network.blocks, readout(fmpq_mat(1, 3, [1, 1, 1])), network.blocks[-1]))
-    assert (again.parameters, again.stored) == (12, 9)  # also transposed
+    assert (again.parameters, again.stored) == (12, 9)  # also if it is transposed
 
 
 CLS = [1, 0, 2, 0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 0, 0, 1]
@@ -134,7 +134,7 @@ def one_query(examples: int) -> Dataset:
 
 
 def test_the_layer_is_uniform_attention_with_a_skip() -> None:
-    """It agrees with the definition, evaluated in fractions token by token."""
+    """The layer agrees with the definition, evaluated in fractions token by token."""
     draw = random.Random(2)
     E = [[[Fraction(draw.randint(-5, 5), 3) for _ in range(4)] for _ in range(3)] for _ in range(5)]
     e = [[Fraction(draw.randint(-5, 5), 7) for _ in range(4)] for _ in range(5)]
@@ -147,7 +147,7 @@ def test_the_layer_is_uniform_attention_with_a_skip() -> None:
 
 
 def test_two_layers_memorize_what_one_does_not() -> None:
-    """For digits with one query A1 is refuted; after the first layer the second one is exact."""
+    """For digits with one query A1 is refuted, but the second of two layers is exact."""
     data, settings = one_query(7), attncert.Prove(heads=2, head_width=4)
     assert attncert.prove(data, settings).standing.value != "proved"
     proof = attncert.prove(mean(16).apply(data), settings)

@@ -191,7 +191,7 @@ def test_bits_overtake_the_hidden_layer() -> None:
 
 
 def test_attention_reads_the_context() -> None:
-    """Token means agree, frequencies do not; neither query nor context alone distinguishes the
+    """Token means agree, but frequencies do not; neither queries nor contexts alone distinguish the
     examples."""
     contexts = [[[-1], [1]], [[0], [0]], [[-2], [2]], [[0], [0]]]
     data = Dataset.of(contexts, [[1], [1], [1], [2]], [1, 2, "1/3", 4])

@@ -21,7 +21,7 @@ P = PRIMES_21[0]
 
 
 def block(rows: list[list[int]], floats: list[list[float]] | None = None) -> Block:
-    """Residues with floats, which are the same numbers unless others are given."""
+    """Residues with their floats, which are equal numbers unless others are given."""
     width = len(rows[0]) if rows else 0
     whole = np.array(rows, dtype=np.int64).reshape(len(rows), width)
     approx = whole.astype(np.float64) if floats is None else np.array(floats, dtype=np.float64)
@@ -37,7 +37,7 @@ def tables(rows: int, columns: int) -> st.SearchStrategy[list[list[int]]]:
 
 
 def distances(rests: Block) -> list[float | None]:
-    """The distances of rows from a span, from their residuals; None for rows inside."""
+    """The distances of rows from a span, from their residuals; None for rows in the span."""
     lengths = np.linalg.norm(rests.float, axis=1).tolist()
     return [length if any(row) else None for length, row in zip(lengths, rests.mod, strict=True)]
 

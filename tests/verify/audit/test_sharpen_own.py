@@ -38,7 +38,7 @@ def named(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_outputs_that_are_wrong_are_not_laid_to_all_weights(named: ModuleType) -> None:
-    """For a network that outputs 0 an audit once said "Proved": "no weights serve all labels"."""
+    """For a network that outputs 0 an audit once "proved" that no weights serve all labels."""
     answer = audit(DATA, Audit(construction="own_constructions:zero", quick=True))
     assert answer.standing is Level.REFUTED
     assert "no one choice" not in sentences_of(answer)

@@ -315,7 +315,7 @@ def test_general_attention_without_parts_is_attention() -> None:
 
 @pytest.mark.parametrize("name", ["groups", "all-parts"])
 def test_the_command_layer(name: str, tmp_path: Path, shell: Shell) -> None:
-    """It takes a network's file and labels with six digits; its certificate is checked again."""
+    """The command takes a network's file and six-digit labels; its certificate is checked again."""
     true = TRUE[name]
     labels = [[str(round(Fraction(x), 6)) for x in made] for made in true["data"]["labels"]]
     data = true["data"] | {"labels": labels}

@@ -125,7 +125,7 @@ PSEUDOPRIMES = [341, 561, 645, 1105, 46337**2, 3215031751, 3825123056546413051 %
 
 @pytest.mark.parametrize("n", [*range(-3, 45), *PSEUDOPRIMES, *range(2**62 - 60, 2**62 + 3)])
 def test_what_is_asked_of_the_prime(n: int, tmp_path: Path) -> None:
-    """It must be an odd prime below 2^62; no composite passes, not even a strong pseudoprime."""
+    """The prime is odd and below 2^62; no composite passes, not even a strong pseudoprime."""
     verdict = check_file(written(changed(RANK, "rank.prime", str(n)), tmp_path))
     asked = 2 < n < 2**62 and isprime(n)
     assert ("not an odd prime" in verdict.message) == (not asked)
@@ -172,7 +172,7 @@ FILES = sorted(CHECKER.glob("*.py"))
 
 
 def test_an_auditor_can_read_it_in_one_sitting() -> None:
-    """It imports only the standard library and the files of the folder."""
+    """The checker imports only the standard library and the files of its folder."""
     assert len(FILES) <= 21
     for path in FILES:
         source = path.read_text()

@@ -161,5 +161,5 @@ def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         [sum(int(token[j]) for token in context) for j in range(3)]
         for context in certificate["data"]["contexts"]
     ]
-    assert first_dependent([row * 3 for row in uniform], PRIME) is not None  # 4 means in 3 dims
+    assert first_dependent([row * 3 for row in uniform], PRIME) is not None  # 4 means in ℚ³
     assert fast.check_file(path).status == "wrong"

@@ -144,7 +144,7 @@ def test_the_guard_is_sharp() -> None:
 def test_the_deadline_ends_the_work_wherever_it_is(
     claim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It expires at the first, second, ... reading of the clock, until the file is judged."""
+    """Time is up at the first, second, ... reading of the clock, until the file is judged."""
     path, looks = written(TRUE[claim], tmp_path), 0
 
     class Clock:
@@ -165,7 +165,7 @@ def test_the_deadline_ends_the_work_wherever_it_is(
 
 @pytest.mark.parametrize("check", [checker.check_file, fast.check_file])
 def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
-    """A set of a hundred thousand of them once took minutes."""
+    """A set of 100,000 numbers with the same hash once took minutes."""
     for name, size in (("colliding", 2500), ("colliding_unknowns", 200), ("colliding_tokens", 500)):
         path = written(MAKERS[name](size), tmp_path)
         start = time.process_time()

@@ -46,7 +46,7 @@ def every_labelling() -> Certificate:
         heads = zero_groups(draw, (2,), 3, 1)
         if jacobian_rank(examples, heads) == 6:
             made = labelling_cases.certificate_of(examples, heads)
-            made["rank"]["prime"] = "11863067"  # for the fast check, too
+            made["rank"]["prime"] = "11863067"  # small enough for the fast check
             return with_counts(made, [context for context, _ in examples])
 
 

@@ -192,7 +192,7 @@ def family(
     )
 
 
-# The paper's.
+# The paper's construction.
 
 
 def first_off(run: Built, part: str, by: int = 1) -> dict[str, Any]:
@@ -306,7 +306,7 @@ def one_alpha(run: Built, h: int) -> Built:
     rows, ones = data.queries[list(head.group)].matrix(), [1] * len(head.group)
     gram = (rows * rows.transpose()).inv()
     v1 = rows.transpose() * gram * fmpq_mat(len(ones), 1, ones)
-    u = head.separator * v1.numer_denom()[1]  # keeps the logits of all examples whole
+    u = head.separator * v1.numer_denom()[1]  # keeps the logits of all examples integral
     logits = tuple(tuple(int(x) for x in (data.context(t) * u).entries()) for t in head.group)
     parts = {"separator": u, "v1": v1, "alphas": tuple(ones), "logits": logits}
     return rebuilt(run, h, **parts) if h == 0 else consistent(run, h, **parts)

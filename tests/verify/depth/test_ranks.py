@@ -45,7 +45,7 @@ def test_no_other_numbers_are_a_chain(wrong: tuple[int, ...]) -> None:
 
 @st.composite
 def small_data(draw: st.DrawFn) -> Dataset:
-    """Short integers: tokens repeat, contexts are shared, spans are small."""
+    """Small integers: tokens repeat, contexts are shared, and spans are small."""
     T, n, d = draw(st.integers(2, 12)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     bound, m = draw(st.sampled_from([1, 5])), draw(st.integers(1, 2))
@@ -152,7 +152,7 @@ def test_two_layers_with_their_own_keys_have_that_rank_in_floats() -> None:
 
 
 def _scaled(block: Block) -> Block:
-    """Keys over 1,000 and values over 100: logits of size 1."""
+    """Keys divided by 1,000 and values by 100, which gives logits of size 1."""
     assert isinstance(block, Attention)
     heads = tuple(
         Head(head.key / 1000, head.query, head.value / 100)
@@ -181,7 +181,7 @@ def test_relu_blocks_add_what_the_law_says(units: int) -> None:
 
 
 def test_units_of_drawn_networks_change_sign_on_tokens_and_on_queries() -> None:
-    """Otherwise ranks on these data fall short of the law, once with 176 of 178."""
+    """Otherwise ranks on these data fall short of the law, for example 176 instead of 178."""
     data, shape = load("digits").take(range(200)), Architecture(2, 1, 1, 1, 4)
     assert deep_rank(data, draw_network(data, shape)).rank == DeepSpans.of(data).bound(shape) == 178
 

@@ -83,7 +83,7 @@ def test_a_claim_holds_to_its_bound_and_no_further(
 
 
 def test_the_certificate_keeps_the_margin_that_is_claimed() -> None:
-    proof = scaled("19/18", Nearest("7/18"))  # 1/2 - 1/9 is no finite decimal
+    proof = scaled("19/18", Nearest("7/18"))  # 1/2 - 1/9 has no finite decimal
     assert proof.certificate["nearest"] == {"margin": "7/18"}
 
 

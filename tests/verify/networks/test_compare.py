@@ -225,7 +225,7 @@ def test_ones_own_construction_beside_ours(
     change: str, status: int, said: str, cell: str, shell: Shell, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """It is judged as `prove` judges it; a row and the exit status show both verdicts."""
+    """Verdicts agree with those of `prove`; a row and the exit status show both."""
     name = f"compared_{status}_{len(change)}"
     (tmp_path / f"{name}.py").write_text(OWN.format(change=change))
     data = str(ROOT / "examples" / "tiny.json")

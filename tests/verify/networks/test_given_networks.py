@@ -133,8 +133,8 @@ def judged(answer: Proof, folder: Path) -> str:
     ("count", "first"), [(60, 900), pytest.param(600, 60_000, marks=pytest.mark.slow)]
 )
 def test_nearest_is_the_argmax_of_plain_fractions(count: int, first: int, tmp_path: Path) -> None:
-    """One-hot labels are right, tied or permuted, and no output is near 0 or 1. Other code gives
-    the margin, the least difference of two outputs."""
+    """One-hot labels are right, tied or permuted, and no output is near 0 or 1. Separate code
+    computes the margin, the least difference of two outputs."""
     seen = Counter[str]()
     for k, certificate in enumerate(networks.rational(count, first)):
         blocks, data = certificate["network"], certificate["data"]

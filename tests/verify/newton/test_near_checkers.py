@@ -37,9 +37,9 @@ def test_a_label_that_is_off_by_less_than_the_radius_is_seen(check: Check, tmp_p
 @pytest.mark.parametrize(
     ("path", "value", "status"),
     [
-        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # balls get as many bits
+        (("near", "radius"), "1/1" + "0" * 300_000, "over limit"),  # balls need as many bits
         (("network", 0, "heads", 0, "key", 0, 0), "9" * 150_000, "wrong"),  # so do logits
-        (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # over one denominator
+        (("near", "inverse", 0, 0), "1/" + "9" * 300_000, "holds"),  # with one denominator
         (("data", "contexts", 0, 0, 0), "7" * 200_000, "wrong"),
     ],
 )

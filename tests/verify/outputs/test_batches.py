@@ -60,7 +60,7 @@ def test_balls_hold_the_outputs_of_points(rule: str, activation: str, radius: Fr
                 for token in tokens] for tokens in centres]  # fmt: skip
         made = outputs(one.blocks, Balls.of(box if radius else centred(centres)))
         assert made is not None
-        with suppress(Inexact):  # a tie that balls do not decide
+        with suppress(Inexact):  # a tie that balls cannot decide
             true = one.enclosures(Dataset.of(moved, [tokens[-1] for tokens in moved]), 256).tolist()
         for t, row in enumerate(true):
             for x, c, r in zip(row, made.centre[t], made.radius[t], strict=True):

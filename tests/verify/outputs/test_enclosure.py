@@ -30,7 +30,7 @@ BITS = 600  # mpmath's precision
 
 
 def exact(x: Any) -> Fraction:
-    """An mpf as the rational it is."""
+    """The rational number that an mpf represents."""
     sign, mantissa, exponent, _ = x._mpf_
     return (-1) ** sign * int(mantissa) * Fraction(2) ** int(exponent)
 
@@ -157,7 +157,7 @@ def test_decimals_are_rounded_outward(mantissa: int, exponent: int) -> None:
         point = arb(mantissa) * arb(2) ** exponent
     assert point.is_exact()
     low, high = decimal(point, up=False), decimal(point, up=True)
-    if abs(exponent) > 10**6:  # far tails: a power of ten, or nothing
+    if abs(exponent) > 10**6:  # extremes: a power of ten, 0 or infinity
         assert (low, high) in [("0", "1e-301029"), ("1e+301029", "inf")]
         return
     value = mantissa * Fraction(2) ** exponent

@@ -25,7 +25,7 @@ from attncert.verify.rank.engines.cuda import (
 from attncert.verify.rank.engines.cuda_source import SOURCE
 
 P = PRIMES_FLOAT64[0]
-REGISTERS = 65_536  # of a block, on all three devices
+REGISTERS = 65_536  # per block, on all three devices
 needs_host_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 
 

@@ -1,4 +1,4 @@
-"""Elimination in row blocks, in every array library; which device is chosen."""
+"""Elimination in row blocks, in every array library, and the choice of a device."""
 
 from __future__ import annotations
 

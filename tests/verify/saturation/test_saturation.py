@@ -53,7 +53,7 @@ def built(case: int) -> BuiltLayer:
 
 
 def outside(data: Dataset, head: Head, t: int, row: int | None = None) -> Fraction:
-    """1 - p of example t in plain fractions, p the weight of this row, or the largest."""
+    """1 - p of example t in plain fractions, where p is the weight of this row, or the largest."""
     context = data.contexts.fractions()[0 if data.shared else t]
     query = data.queries.fractions()[t]
     product = (head.key * head.query.transpose()).tolist()

@@ -71,7 +71,7 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_its_shard_and_nothing_else(tmp_path: Path) -> None:
-    """It also costs results that were not fetched yet."""
+    """Only this shard and results that were not fetched yet are lost."""
     with two_workers(tmp_path, processes=True) as address, dask(address) as cluster:
         (begun := tmp_path / "begun").mkdir()
         work = partial(ends_one_worker, begun=str(begun))

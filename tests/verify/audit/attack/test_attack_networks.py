@@ -79,7 +79,7 @@ def test_what_is_owed_is_decided_right() -> None:
 
 
 def off(data: Dataset, seed: int) -> Built:
-    """The readout is off if an example has the query 0."""
+    """The readout is wrong if an example has the query 0."""
     *front, last = relu.build(data, seed=seed).network.blocks
     zero = any(not any(query) for query in data.query_matrix.tolist())
     return Built(

@@ -53,7 +53,7 @@ def test_groups_of_contexts_of_every_kind(seed: int) -> None:
 
 @pytest.mark.slow
 def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
-    """Twenty examples use a context worth 11 or a scaled copy, others do not; N alone is 22."""
+    """Twenty examples have a context that allows 11, or its double; N alone is 22."""
     rng = random.Random(2)
     queries = oracle.draw_matrix(rng, 26, 4, 99)
     double = [[2 * x for x in row] for row in SMALL]
@@ -111,7 +111,7 @@ def test_the_three_notions_are_told_apart() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_each_notion_implies_the_next(seed: int) -> None:
-    """On small, mostly degenerate data the bounds in the table, and the heads, are in order."""
+    """On small, mostly degenerate data the bounds and heads in the table are in order."""
     rng = np.random.default_rng(seed)
     data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
     answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))

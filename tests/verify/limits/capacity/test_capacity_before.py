@@ -1,4 +1,4 @@
-"""capacity after fixed blocks counts examples that the blocks merge once, and others separately."""
+"""After fixed blocks, capacity counts examples that they merge once, and others separately."""
 
 from __future__ import annotations
 

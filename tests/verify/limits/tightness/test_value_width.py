@@ -66,7 +66,7 @@ def test_too_few_parameters_refute_it() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_place_gives_the_same_verdict(seed: int) -> None:
-    """On random data and sizes the verdict is that of the count by definition."""
+    """On random data and sizes the verdict agrees with counting by definition."""
     rng = np.random.default_rng(seed)
     T, m, heads, width = (int(x) for x in rng.integers(1, 5, 4))
     data = generators.family(T, 2, 4, m=m, shared=bool(seed % 2), seed=seed)

@@ -34,7 +34,8 @@ def random_states(inputs: int, tokens: int, width: int) -> np.ndarray:
 
 
 def judged(states: np.ndarray, kept: list[int], path: Path) -> Assumed:
-    """The answer on a file of all queries, the first tokens, and of the contexts of some inputs."""
+    """The answer on a file with all queries, which are first tokens, and the contexts of some
+    inputs."""
     path = path.with_suffix(".npz")
     np.savez(path, queries=states[:, 0], contexts=states[kept], kept=np.array(kept, dtype=int))
     return assume(load_inputs(str(path)), replace(QUICK, heads=2, head_width=2))

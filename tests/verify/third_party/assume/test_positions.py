@@ -1,4 +1,4 @@
-"""The theorem on positions of docs/models-and-layers.md, against every minor."""
+"""The theorem on positions of docs/models-and-layers.md, compared with every minor."""
 
 from __future__ import annotations
 

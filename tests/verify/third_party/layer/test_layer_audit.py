@@ -88,7 +88,7 @@ def test_half_trained_it_does_not() -> None:
     witness = found.trace["layer.memorizes"].witness
     assert witness is not None
     outputs = forward(CONTEXTS, QUERIES, gradient_descent(20))[0]
-    far = abs(outputs - LABELS.T)  # from each output to each label
+    far = abs(outputs - LABELS.T)  # distances from outputs to labels
     others = np.where(LABELS == LABELS.T, np.inf, far).min(axis=1)
     margin = (others**2 - far.diagonal() ** 2) / 2
     low, high = map(float, witness["margin"])
@@ -270,7 +270,7 @@ def labelled(*labels: Any) -> Dataset:
 
 
 def test_the_default_limit() -> None:
-    """Whole labels are classes; real labels must be met within a hundredth of their spread."""
+    """Integer labels are classes; real labels must be met within a hundredth of their spread."""
     nearer = Limit(None, "is nearer to its own label than to any other", True)
     assert default_limit(DATA) == nearer
     real = default_limit(labelled([0, 0], [0, 3], [1, "1/2"]))
