@@ -132,7 +132,7 @@ def layers(heads_of: list[int]) -> list[dict[str, Any]]:
 
 
 def readouts(heads_of: list[int]) -> dict[str, Any]:
-    """The time of the exact solution for V."""
+    """The time to solve exactly for V."""
     from attncert.constructions.readout.solve import readout
     from attncert.constructions.width_one.theorem import build
 

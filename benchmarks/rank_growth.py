@@ -3,8 +3,8 @@
 Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares of the
 logarithms; b is what is reported. Asymptotically b should be 3 in k for a projected elimination, 1
 in N for residues and the projection, and 3 in T for a layer with T/H fixed, in our code and in
-FLINT. Short panels, and features, which grow as T^2, keep b below that at these sizes. `plot` draws
-points and fits.
+FLINT. At these sizes, short panels and the features, which grow as T^2, keep b below that. `plot`
+draws points and fits.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def _layers(report: dict[str, Any]) -> str:
 
 
 def _detection(report: dict[str, Any]) -> str:
-    """The rows for every second size."""
+    """A table with a row for every second size."""
     headings = ["size", "5,000 random subsets", "one basis", "found", "slowest", "ratio"]
     rows = []
     for row in report["detection"]["rows"][::2]:

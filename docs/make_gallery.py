@@ -285,7 +285,7 @@ statement in words with what Coq reads, the file `attncert-report/kernel/instanc
 
 
 def bytes_to_theorem() -> Files:
-    """One small certificate of the page on tightness, with the Coq text that says what follows."""
+    """One small certificate of the page on tightness, with the Coq text of what it proves."""
     raw = (GALLERY / "tightness" / "certificates" / "given-labels-3.json").read_bytes()
     checker = ROOT / "verify" / "kernel" / "checker"
     proved, said = ((checker / name).read_text() for name in ("verified.v", "Spec.v"))

@@ -118,12 +118,12 @@ def spelled(words):  # the words as data
     return Dataset.of(contexts, [rows[-1] for rows in contexts], [label(word) for word in words])
 
 
-def strings(length):  # all words on which the hypotheses hold
+def strings(length):  # all words for which the hypotheses hold
     every = product(range(V), repeat=length)
     return spelled([w for w in every if w.count(w[-1]) == 2 and w[0] != w[-1]])
 
 
-def some(data):  # three words or fewer, spelled by the numbers of the data
+def some(data):  # at most three words, spelled by the numbers of the data
     queries = data.query_matrix.tolist()[:3]
     rows = [(*query, *data.context(t).entries()) * 3 for t, query in enumerate(queries)]
     return spelled([[int(x.p) % V for x in row[: data.n + 2]] for row in rows])

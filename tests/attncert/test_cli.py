@@ -1,4 +1,4 @@
-"""The command line as a user runs it: outputs, exit statuses, one-line errors, interrupts."""
+"""The command line as a user runs it: outputs, exit statuses, one-line errors and interrupts."""
 
 from __future__ import annotations
 

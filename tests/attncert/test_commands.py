@@ -51,7 +51,7 @@ FILES = {
 }
 ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {
-    "layer": {"prefix"},  # needs a file of several layers: test_weights_formats.py
+    "layer": {"prefix"},  # tested with several layers in test_weights_formats.py
 }
 
 

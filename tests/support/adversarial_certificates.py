@@ -152,7 +152,7 @@ def keys_in_free_text(size: int) -> Certificate:
 
 
 def wide_text(size: int) -> Certificate:
-    """Text of two bytes to a character in the file, of four in memory."""
+    """Text with two bytes per character in the file, and four in memory."""
     certificate = vectors([["1"], ["1"]])
     return sealed(certificate | {"produced_by": "\U0001f600" + "\u00e9" * (1000 * size)})
 
@@ -184,7 +184,7 @@ def near(
     *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, d_h: int = 1, d_v: int = 1,
     **parts: Any,
 ) -> Certificate:  # fmt: skip
-    """Ones of these shapes and an inverse of zeros, which `parts` may replace."""
+    """Arrays of ones with these shapes, and an inverse of zeros, unless `parts` replaces them."""
     head = {"key": table(d, d_h), "query": table(d, d_h), "value": table(d, d_v)}
     numbers = {"contexts": [table(n, d)], "queries": table(T, d), "labels": table(T, m)}
     claim = {"radius": "1/1000", "unknowns": list(range(T * m))}

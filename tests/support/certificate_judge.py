@@ -70,7 +70,7 @@ def true_statement(certificate: Any) -> bool:
 
 
 def judgement(certificate: Any) -> bool | None:
-    """As `true_statement`; None if the judge cannot decide."""
+    """Like `true_statement`, but None if the judge cannot decide."""
     try:
         claims = {
             "interpolation": interpolates,
@@ -90,7 +90,7 @@ def judgement(certificate: Any) -> bool | None:
 
 
 def layer_of(certificate: Any) -> Any:
-    """The one block of the network, which is a layer; in full-rank without values and output."""
+    """The one block of the network, which is a layer; a full-rank file has no values and output."""
     within_reach(len(certificate["network"]) < 2)
     [block] = certificate["network"]
     plain = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None}
@@ -204,7 +204,7 @@ def is_impossible(certificate: Any) -> bool:
 
 
 def layer_parts(certificate: Any) -> Any:
-    """Dims, contexts, queries and labels, after the requirements that both layer claims share."""
+    """Dims, contexts, queries and labels, after the checks that both layer claims share."""
     T, n, d, m, H, d_h, _ = sizes_of(certificate["dims"], DIMS)
     data = record(certificate["data"], ["contexts", "queries", "labels"])
     contexts = contexts_of(certificate, data["contexts"], T, n, d)

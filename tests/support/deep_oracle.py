@@ -20,7 +20,7 @@ def prime(p: int) -> bool:
 
 @cache
 def tower(levels: int, start: int) -> list[int]:
-    """The primes from p_0 on: p_k = 2 p_(k+1) + 1, and the last is 3 mod 4."""
+    """The primes p_0, p_1, ...: p_k = 2 p_(k+1) + 1, and the last is 3 mod 4."""
     for last in count(start | 1, 2):
         chain = [last]
         while len(chain) <= levels and prime(chain[-1]):

@@ -1,8 +1,8 @@
 """Hypothesis strategies for the contents of files: valid, nearly valid, and garbage.
 
 `certificates` and `data_files` are valid; `mutated` changes the structure of any JSON value in up
-to three places, so that it is nearly valid (`mutants` are of small certificates); `garbage` is any
-JSON.
+to three places, so that it is nearly valid (`mutants` are made of small certificates); `garbage` is
+any JSON.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def mutants() -> st.SearchStrategy[Any]:
 
 @st.composite
 def mutated(draw: st.DrawFn, original: Any) -> Any:
-    """A JSON object with one to three places deleted, exchanged, repeated, wrapped, or junk."""
+    """A JSON object with one to three places deleted, exchanged, repeated, wrapped or made junk."""
     value = copy.deepcopy(original)
     for _ in range(draw(st.integers(1, 3))):
         inner = draw(st.sampled_from(list(containers(value))))

@@ -96,7 +96,7 @@ RECORDED = ("gpt2, a layer, not divided", "bert, a layer", "qwen3")
 
 
 def difference(network: Network, inputs: Any, outputs: Any, causal: bool) -> float:
-    """The largest difference of the network's outputs from these, over the largest output."""
+    """The largest difference of the network's outputs from these, divided by the largest."""
     inputs, wanted, gaps = np.asarray(inputs).tolist(), np.array(outputs), []
     for i in range(len(inputs)) if causal else [len(inputs) - 1]:
         data = Dataset.of([inputs[: i + 1] if causal else inputs], [inputs[i]], [0])

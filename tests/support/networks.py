@@ -44,7 +44,7 @@ def plus(x: Vector, y: Vector) -> Vector:
 
 
 def shares(block: Any, logits: Vector, exact: bool = True) -> Vector:
-    """An inexact softmax of logits / ln 2 or of logits, to 2^-300, by mpmath."""
+    """The softmax of logits / ln 2 or of logits, accurate to 2^-300, by mpmath."""
     if block["rule"] == "linear":
         return logits
     if block["rule"] == "hardmax":
@@ -159,7 +159,7 @@ def network(seed: int) -> tuple[list[Any], Any, list[int] | None]:
 
 
 def random_blocks(draw: random.Random, d: int, n: int, whole: bool) -> list[Any]:
-    """Blocks for tokens and queries of width d; n: the number of tokens, 0 if it differs."""
+    """Blocks for tokens and queries of width d; n: the number of tokens, 0 if it varies."""
     blocks, wide, tokens = [], d, d  # widths of query and tokens
     for _ in range(draw.randint(1, 3)):
         ofs = ["query", *(["all"] if wide == tokens else [])]

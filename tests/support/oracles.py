@@ -19,7 +19,7 @@ from attncert.constructions.layer import Layer
 
 Rows = Sequence[Sequence[Fraction | int]]
 
-# A safe prime below 2^62 with 2 primitive; neither the builders nor verify/ use it for features.
+# A safe prime below 2^62 with primitive root 2; neither builders nor verify/ use it for features.
 SAFE_PRIME = 4611686018427377339
 
 

@@ -32,7 +32,7 @@ def with_queries(queries: Sequence[Sequence[Any]]) -> Dataset:
 def query_lists(
     entry: st.SearchStrategy[int], most: int = 6, width: int = 4
 ) -> st.SearchStrategy[list[list[int]]]:
-    """At most `most` queries of one width, at most `width`."""
+    """At most `most` queries of a common width of at most `width`."""
     return st.integers(1, width).flatmap(
         lambda d: st.lists(st.lists(entry, min_size=d, max_size=d), min_size=1, max_size=most)
     )
@@ -48,7 +48,7 @@ class Dependent:
 
 def dependent_query(data: Dataset, target: int, combination: Combination) -> Dependent:
     """Query `target` replaced by Σ combination[i]·query_i: {} plants a zero query, {s: 1} a
-    repeated one, {s: -2} a parallel one, more a dependent group."""
+    repeated one, {s: -2} a parallel one, and more terms a dependent group."""
     rows = _combined(data.queries.fractions(), target, combination)
     return Dependent(replace(data, queries=ExactArray.of(rows)), None)
 

@@ -41,7 +41,7 @@ def planted(rows: int, columns: int, rank: int, seed: int, spread: int = 9) -> n
 
 
 def hilbert_like(n: int) -> list[list[int]]:
-    """lcm(1..2n) / (i + j + 1): a Cauchy matrix, invertible, far below any float tolerance."""
+    """lcm(1..2n) / (i + j + 1): an invertible Cauchy matrix, which floats take for singular."""
     scale = int(np.lcm.reduce(np.arange(1, 2 * n)))
     return [[scale // (i + j + 1) for j in range(n)] for i in range(n)]
 

@@ -50,7 +50,7 @@ def written(content: Certificate | bytes | str, folder: Path) -> str:
 
 
 def changed(certificate: Certificate, path: str, value: Any) -> Certificate:
-    """A copy with the leaf at a dotted path replaced, both digests computed afresh."""
+    """A copy with the leaf at a dotted path replaced and both digests computed afresh."""
     certificate = copy.deepcopy(certificate)
     *parents, last = path.split(".")
     inner: Any = certificate
@@ -160,7 +160,7 @@ def layer_certificate(
     inputs: tuple[Any, Any] | None = None,
 ) -> Certificate:
     """An interpolation or full-rank certificate over small random data; T must be reachable.
-    tokens: the number in each context, if it differs. inputs: given contexts and queries, not
+    tokens: the number in each context, if it varies. inputs: given contexts and queries, not
     drawn."""
     draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
 
@@ -254,7 +254,7 @@ def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
 
 
 def rounded(certificate: Certificate) -> Certificate:
-    """The same for rounded data, from a fourth of the grid above."""
+    """The same for data rounded from numbers that are a quarter of the grid larger."""
     numbers = [certificate["data"][key] for key in ("contexts", "queries")]
     grid = Fraction(1, math.lcm(*(x.denominator for x in flat(numbers))))
     before = {key: moved_by(x, grid / 4) for key, x in certificate["data"].items()}
@@ -319,7 +319,7 @@ def dependent_set_certificate(seed: int = 0, rational: bool = False) -> Certific
 def impossible_certificate(
     contexts: Any, queries: Any, labels: Any, relation: list[Any]
 ) -> Certificate:
-    """The planted sum of relation[t] z_t is 0 for all weights, that of relation[t] y_t is not."""
+    """The planted sum of relation[t] z_t is 0 for all weights, but not that of relation[t] y_t."""
     counts, d = [len(context) for context in contexts], len(queries[0])
     n = max(counts)
     return sealed(

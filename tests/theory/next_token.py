@@ -127,7 +127,7 @@ def draw_prefix(rng: random.Random, d: int) -> list[list[int]]:
 
 
 def lemma_case(rng: random.Random) -> Outcome:
-    """Lemma A: the rows of one node, its last token moved, span all but the skew directions."""
+    """Lemma A: the rows of one node with its last token moved span all but the skew directions."""
     d, H = rng.randint(1, 5), rng.randint(1, 3)
     w, prefix = rng.randint(1, d + 1), draw_prefix(rng, d)
     L, N = rank(prefix), H * (tangents(d, w) + d)
@@ -270,7 +270,7 @@ def head_at(head: Head, query: Vector) -> tuple[list[int], list[int]]:
 
 
 def feature_columns(rows: Matrix, H: int, d: int) -> list[list[int]]:
-    """The rows of Z in those of J: the values' columns of each head."""
+    """The rows of Z as parts of those of J: the columns of each head's values."""
     size = len(rows[0]) // H
     return [[x for h in range(H) for x in row[(h + 1) * size - d : (h + 1) * size]] for row in rows]
 

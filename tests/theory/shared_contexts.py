@@ -137,7 +137,7 @@ def log_cubes(T: int, d: int, H: int, n: int, R: float, M: float, eps: float) ->
 
 
 def refuted_from(d: int, H: int, n: int, R: float, M: float) -> int:
-    """About the least T for which Theorem S leaves random labels a probability below 1."""
+    """Roughly the least T at which Theorem S bounds the chance of random labels below 1."""
     low, high = d, 10**9
     while high - low > low // 100 + 1:
         T = (low + high) // 2
@@ -164,7 +164,7 @@ def orders(T: int, d: int) -> int:
 
 
 def crossings(order: Sequence[Any]) -> int:
-    """The most times that the sequence crosses a level."""
+    """The largest number of times that the sequence crosses a level."""
     levels = sorted(order)
     return max(sum((x <= low) != (y <= low) for x, y in pairwise(order)) for low in levels[:-1])
 
@@ -228,7 +228,7 @@ def branches(head: Head, y: mpf) -> tuple[mpf, mpf]:
 
 
 def tangents(head: Head, s: mpf) -> list[mpf]:
-    """s and the derivatives of s at g(s) = y by all w and by μ_2, …, μ_(n-1)."""
+    """s and its derivatives at g(s) = y with respect to all w and μ_2, …, μ_(n-1)."""
     w, mu = head
     g = evaluate(head, s)
     top = max(m * s for m in mu)

@@ -40,7 +40,7 @@ OPEN = "; open: given-labels"
 
 @dataclass(frozen=True)
 class Case:
-    """name: of the data. lines: expected, by run and options."""
+    """name: the name of the data. lines: the expected lines, by run and options."""
 
     name: str
     lines: Mapping[str, str]

@@ -302,7 +302,7 @@ def test_rotations_and_slopes_depend_on_the_difference_of_places(frequencies: An
 
 
 def test_general_attention_without_parts_is_attention() -> None:
-    """In random networks of other blocks every block of attention is put in the general form."""
+    """In random networks of other blocks every block of attention is put into the general form."""
     none = {key: None for key in ("norm", "rotary", "cap", "slopes", "tables", "sinks")}
     more = none | {"kind": "general-attention", "root": 1, "query_place": "last"}
     for seed in range(100):

@@ -32,7 +32,7 @@ from attncert.verify.checker import (
     relations,
 )
 
-# Every rejection. Each entry names the call of `need` it reaches by its message; a test below
+# Every rejection. Each entry names the call of `need` that it reaches by its message; a test
 # compares them with the checker's source, so that none is missing.
 
 LAYER = CASES["interpolation"]()

@@ -131,7 +131,7 @@ def test_other_claims_are_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("claim", fast.FAST_CLAIMS)
 def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -> None:
     true = TRUE[claim]
-    if claim == "every-labelling":  # its prime is beyond float64
+    if claim == "every-labelling":  # its prime is too large for float64
         true = changed(true, "rank.prime", str(PRIMES_FLOAT64[0]))
     path = written(true, tmp_path)
     assert fast.check_file(path).status == "holds"

@@ -42,8 +42,8 @@ from attncert.verify.checking.fast import check as fast
 
 
 def verdicts(content: Certificate | bytes | str, folder: Path) -> set[str]:
-    """The verdicts of all judges of the file; explain reports "unusable" by an error. Each has
-    limits of its own."""
+    """The verdicts of all judges of the file; explain reports "unusable" with an error. Each judge
+    has its own limits."""
     path = written(content, folder)
     found = {checker.check_file(path).status, fast.check_file(path).status}
     try:

@@ -69,7 +69,7 @@ def test_what_fires_has_its_level_and_a_witness(defect: Defect) -> None:
 
 
 def test_what_is_no_defect_is_not_seen() -> None:
-    """The same matrix has other factors, 2·key and query/2, with weights computed again."""
+    """The same matrix is factored into 2·key and query/2, and the weights are computed again."""
     right = run("paper", "interior")
     head = right.layer.heads[1]
     assert steps.fired(weights(right, key=head.key * 2, query=head.query / 2)) == frozenset()

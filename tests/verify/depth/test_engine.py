@@ -126,7 +126,7 @@ def test_derivatives_are_limits_of_differences(kind: str, shared: bool) -> None:
 
 @pytest.mark.parametrize("sizes", [(1, 2, 3, 1, 2), (2, 1, 3, 2, 1), (3, 2, 2, 1, 2)])
 def test_a_tower_gives_the_derivatives_of_forward_mode(sizes: tuple[int, ...]) -> None:
-    """They agree entry by entry, modulo the first prime, with another program in forward mode."""
+    """They agree in each entry, modulo the first prime, with a separate program in forward mode."""
     layers, _, d, *_ = sizes
     rng, primes = np.random.default_rng(layers), tower.chains(layers)[0]
     tokens, net = rng.integers(-50, 51, (4, 3, d)), oracle.weights(rng, sizes)

@@ -1,5 +1,5 @@
 """The extracted checker and the checker in Python give one verdict on true files of every kind, on
-mutants of them, and on files ever nearer to the edge of a claim."""
+mutants of them, and on files ever closer to the edge of a claim."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STEPS = 100  # from a first change of some radii to 2^-90 of one
 
 
 def domains() -> list[Certificate]:
-    """Whole domains, contexts shared or not, of two lengths or one."""
+    """Whole domains, with shared or distinct contexts, of one length or two."""
     files = []
     for contexts in ([[["1"], ["2"]]], [[["1"]], [["1"], ["1/2"]]], [[["1", "2"]], [["3", "1/3"]]]):
         d = len(contexts[0][0])

@@ -148,7 +148,7 @@ def test_bad_options_are_one_line_and_status_2(
 
 
 def numbers(folder: Path) -> tuple[bytes, list[object]]:
-    """The certificate, and the numbers of all claims except that about other machines."""
+    """The certificate, and the numbers of all claims except the one about other machines."""
     claims = json.loads((folder / "answer.json").read_text())["claims"]
     counted = [claim["numbers"] for claim in claims if claim["id"] != ids.KRUSKAL_RECORDS]
     return (folder / "certificate.json").read_bytes(), counted

@@ -71,7 +71,7 @@ def test_float_weights_of_a_planted_layer(name: str) -> None:
     claim = enclose_error(p.data, weights, tolerance=Fraction("1e-12"))
     assert claim.level is Level.ENCLOSED
     claim = enclose_error(p.data, weights)
-    slack = Fraction(1, 2**400)  # the possible error of mpmath
+    slack = Fraction(1, 2**400)  # a bound on mpmath's error
     for (low, high), error in zip(claim.numbers["errors"], true, strict=True):
         assert Fraction(low) <= error + slack
         assert error - slack <= Fraction(high)

@@ -63,7 +63,7 @@ def generating(domain: Any, width: int | None, build: Any = build) -> Constructi
 
 
 def simulated(network: Network, prompt: list[int]) -> list[int]:
-    """The answer that the network generates, in float64 by NumPy."""
+    """The answer that the network generates, in float64 with NumPy."""
     attention, hidden, last = network.blocks
     numbers = lambda x: np.array([[float(y.p) / float(y.q) for y in row] for row in x.tolist()])  # noqa: E731
     vectors = tables(2, 4)
@@ -212,7 +212,7 @@ def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_
     for given, status in ((halves, "holds"), ([x[:1] for x in halves], "over limit")):
         file = written(changed(certificate, "domain.halves", given), tmp_path)
         assert check(file).status == status
-    assert fast_check.check_file(file).status == "holds"  # it halves as the writer does
+    assert fast_check.check_file(file).status == "holds"  # it halves hulls as the writer does
     monkeypatch.setattr(situations, "_ROUNDS", 0)
     assert claims(blunt)[1].level.value == "undecided"
 

@@ -131,7 +131,7 @@ def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
 def test_memory_of_a_block_is_counted(sizes: tuple[int, int, int, int], tmp_path: Path) -> None:
     """All weights of its examples, and all its rows, are held at once."""
     path = written(alike(*sizes), tmp_path)
-    assert fast.check_file(path).status == "wrong"  # imports would count, too
+    assert fast.check_file(path).status == "wrong"  # now, so that imports do not count
     tracemalloc.start()
     fast.check_file(path)
     _, peak = tracemalloc.get_traced_memory()
