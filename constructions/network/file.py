@@ -83,10 +83,10 @@ def kind_of(block: Block) -> str:
 
 def loaded(source: str | os.PathLike[str]) -> Network:
     """The network of a JSON file {"network": blocks}, or of a certificate. Raises InputError."""
-    return read_source(source, {"json": _parsed}, _FILE)
+    return read_source(source, {"json": parsed}, _FILE)
 
 
-def _parsed(file: BinaryIO, name: str, source: str) -> Network:
+def parsed(file: BinaryIO, name: str, source: str) -> Network:
     value = json_value(file.read(MAX_JSON_BYTES + 1), source, exact=True)
     whole = isinstance(value, dict) and ("format" in value or list(value) == ["network"])
     if not whole or "network" not in value:

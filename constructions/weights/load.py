@@ -13,7 +13,7 @@ from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data import loading
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.constructions.network.file import of_json
+from attncert.constructions.network.file import parsed
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights import files, own
 from attncert.constructions.weights.libraries import LIBRARIES, library
@@ -178,15 +178,11 @@ def _of_arrays(
 def _of_json(
     file: BinaryIO, name: str, source: str, *, selection: Selection
 ) -> StoredLayer | Network:
-    content = file.read(files.MAX_BYTES + 1)
-    if len(content) > files.MAX_BYTES:
-        raise InputError(source, f"of at most {files.MAX_BYTES} bytes", "larger")
-    document = loading.json_value(content, source, exact=True)
     if selection.format not in ("auto", "attncert") or selection.prefix is not None:
         raise InputError(source, "an .npz, .safetensors or .pt file for this format", "JSON")
-    if own.is_network(document):
-        return of_json(document["network"])
-    return _own(own.of_json(document, name, source), selection)
+    network = parsed(file, name, source)
+    layer = own.of_network(network, name)
+    return network if layer is None else _own(layer, selection)
 
 
 def _own(weights: StoredLayer, selection: Selection) -> StoredLayer:

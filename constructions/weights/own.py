@@ -4,21 +4,20 @@
     value        (H, d, d_v)    or (d, d_v)
     output       (H, d_v, m)    or (H·d_v, m)
 
-Other names are W_Q, W_K, W_V, W_O. JSON holds nested lists, or one object for each head in "heads"
-(perhaps with all outputs in "output"). A certificate is read as the layer in it. There are no
-biases and no scale."""
+Other names are W_Q, W_K, W_V, W_O. There are no biases and no scale. In JSON a layer is a network
+of one block, as in a certificate."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from attncert.constructions.data.conversion import OF_WEIGHTS, describe
+from attncert.constructions.data.conversion import OF_WEIGHTS
 from attncert.constructions.data.exact_array import ExactArray
 from attncert.constructions.errors import InputError
-from attncert.constructions.layer import LAYER_BLOCK, Head, Layer
+from attncert.constructions.layer import Head, Layer
+from attncert.constructions.network.blocks import Attention
+from attncert.constructions.network.network import Network
 from attncert.constructions.weights.stored import StoredLayer, kinds
 
 _NAMES = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
@@ -27,10 +26,18 @@ NAMES = frozenset((*_NAMES, *_PARTS))
 _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
-def of_json(document: Any, name: str, source: str) -> StoredLayer:
-    """The layer in a JSON value, such as a certificate. Raises InputError."""
-    weights = of_arrays(_json(document, source), name, source)
-    return replace(weights, unit=_unit(document))
+def of_network(network: Network, name: str) -> StoredLayer | None:
+    """The layer of a network of one such block; None for another network."""
+    if [type(block) for block in network.blocks] != [Attention]:
+        return None
+    (block,) = network.blocks
+    assert isinstance(block, Attention)
+    if (block.of, block.rule, block.mask, block.residual) != ("query", "softmax", None, False):
+        return None
+    layer = Layer(block.heads, block.output)
+    if len({(head.width, *map(_shape, (head.query, head.value))) for head in layer.heads}) > 1:
+        return None
+    return StoredLayer(layer, "rational", name, unit="e" if block.unit == "1" else "ln2")
 
 
 def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "layer") -> StoredLayer:
@@ -71,45 +78,5 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
     return StoredLayer(layer, kinds(named), name)
 
 
-def _json(document: Any, source: str) -> dict[str, Any]:
-    """Nested lists by name, from one of the three forms."""
-    if isinstance(document, dict) and _of_certificate(document):
-        document = _of_certificate(document)
-    if not isinstance(document, dict):
-        raise InputError(source, f"an object {_ARRAYS}", describe(document))
-    others = ("logit_unit", "heads")
-    arrays = {key: entry for key, entry in document.items() if key not in others}
-    heads = document.get("heads")
-    if heads is None:
-        return arrays
-    if not isinstance(heads, list) or not all(isinstance(head, dict) for head in heads):
-        raise InputError("heads", "a list of objects", describe(heads))
-    for head in heads:
-        if sorted(head) != sorted(heads[0]):
-            raise InputError("heads", "objects with the same keys", json.dumps(sorted(head)))
-    for key in heads[0] if heads else ():
-        arrays[key] = [head[key] for head in heads]
-    return arrays
-
-
-def _of_certificate(document: dict[str, Any]) -> dict[str, Any] | None:
-    """The layer of a certificate: the one block of its network."""
-    network = document.get("network")
-    if isinstance(network, list) and len(network) == 1 and isinstance(network[0], dict):
-        block = dict(network[0])
-        if {key: block.pop(key, "") for key in LAYER_BLOCK} == LAYER_BLOCK:
-            return block
-    return None
-
-
-def is_network(document: Any) -> bool:
-    """Whether this is a network.json, or a certificate of a network, that is not one layer."""
-    blocks = isinstance(document, dict) and document.get("network")
-    return isinstance(blocks, list) and _of_certificate(document) is None
-
-
-def _unit(document: dict[str, Any]) -> str:
-    unit = (_of_certificate(document) or document).get("logit_unit", "e")
-    if unit not in ("e", "1", "ln2", "ln 2"):
-        raise InputError("logit_unit", '"e" or "ln 2"', describe(unit))
-    return "e" if unit in ("e", "1") else "ln2"  # "1" in certificates of interpolation-near
+def _shape(matrix: Any) -> tuple[int, int]:
+    return int(matrix.nrows()), int(matrix.ncols())

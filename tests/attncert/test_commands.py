@@ -14,6 +14,7 @@ import typer
 import attncert
 from attncert.app import app
 from attncert.constructions.data import generators
+from attncert.constructions.layer import LAYER_BLOCK
 
 DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:PARITY"
@@ -45,9 +46,10 @@ CASES = [
     "layer --tolerance 1e-3",
 ]
 HEAD = {"query": [[1], [0], [2], [1]], "key": [[1], [1], [0], [1]], "value": [[1], [2], [0], [1]]}
+BLOCK = {"heads": [HEAD, HEAD], "output": [[1], [2]], "logit_unit": "1"}
 FILES = {
     "DATA": json.dumps(DATA.canonical()),
-    "WEIGHTS": json.dumps({"heads": [HEAD, HEAD], "output": [[1], [2]]}),
+    "WEIGHTS": json.dumps({"network": [LAYER_BLOCK | BLOCK]}),
 }
 ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {

@@ -14,6 +14,7 @@ import pytest
 from support.shell import Shell
 
 import attncert
+from attncert.constructions.layer import LAYER_BLOCK
 from attncert.statuses import INTERNAL_ERROR, INTERRUPTED
 from attncert.verify import checker
 
@@ -112,7 +113,8 @@ def test_a_name_that_opens_nothing_is_not_blamed_on_the_output(
     data, layer = tmp_path / "data.json", tmp_path / "layer.json"
     data.write_text(json.dumps(TINY))
     head = {part: [["1"], ["0"]] for part in ("key", "query", "value")}
-    layer.write_text(json.dumps({"logit_unit": "ln 2", "heads": [head], "output": [["1"]]}))
+    block = LAYER_BLOCK | {"logit_unit": "ln 2", "heads": [head], "output": [["1"]]}
+    layer.write_text(json.dumps({"network": [block]}))
     for words in (["check", name], ["layer", str(layer), str(data), "--mask", name]):
         line = shell.refuses(*words)
         assert "must be" in line and "standard output" not in line
