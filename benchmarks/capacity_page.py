@@ -4,7 +4,8 @@ For a setting (H, n, d_h, one shared context or distinct ones) random integer ex
 as many as any weights can memorize: min(H d, H a + b) for these contexts (docs/tightness.md,
 section 2). Small random integer heads of width d_h are drawn until rank Z = T is certified on them,
 modulo a prime. Both constructions are also certified on as many of these examples as they promise,
-and all constructions on the same T = H(n-1) + 1 examples, with the parameters that they need.
+and all constructions on the same T = H(n-1) + 1 examples, with the number of parameters that they
+need.
 
 python docs/make_gallery.py capacity
 """
@@ -42,7 +43,7 @@ AXES = {
     "head_width": (1, 2, 3, 4, 5, 6, 8, 10, 12),
 }
 SYMBOLS = {"heads": "H", "context": "n", "head_width": "d_h"}
-ENTRIES = (3, 9, 30) * 4  # bounds of the weights that are drawn, in turn
+ENTRIES = (3, 9, 30) * 4  # bounds on the weights that are drawn, in turn
 _LINES = (
     ("columns", "#777777", "--", "$Hd$"),
     ("dana", ORANGE, ":", "$Hd_h+d$ (Dana, another setting)"),
@@ -146,7 +147,8 @@ def certified(data: Dataset, layer: Layer) -> bool:
 
 
 def draw(axis: str, rows: list[Row]) -> Figure:
-    """Plot examples against H, n or d_h: one shared context on the left, distinct ones right."""
+    """Plot examples against H, n or d_h: one shared context on the left, distinct ones on the
+    right."""
     figure = Figure(figsize=(WIDTH, 3.7), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, shared in zip(panels, (True, False), strict=True):

@@ -1,16 +1,16 @@
 """A gallery page on effective constants: how large c must be, and what it costs.
 
-A theorem says that some c works. Three numbers say which c, for every head with a selector (the
-other heads stay as built):
+A theorem says that some c works. Three numbers tell more about c, for every head with a selector
+(the other heads stay as built):
 
 - the least c ≥ 0 at which the rank is *certified* on the examples placed so far, found here by
   trying 0, 1, 2, ... (a rank that is not full mod p is not a proof that it is not full over ℚ);
 - B at that c, the smallest lead of a target row over another row of its context, in bits, over all
-  earlier examples: how far the head is really saturated there (negative: a row does not lead yet);
+  earlier examples: how strongly the head is really saturated there (negative: no lead yet);
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
   apriori.py): these are only numerical, and no claim rests on them.
 
-For the whole layer the page has the longest logit range, the expected bits of an exact readout,
+For the whole layer the page shows the longest logit range, the expected bits of an exact readout,
 the condition number of Z (float64) and the number of parameters.
 
 python docs/make_gallery.py constants

@@ -4,7 +4,7 @@
 
 Sections are functions (quick, threads) -> JSON-able rows; add one to SECTIONS to extend this.
 torch is optional: without it the reference is NumPy's loop instead of the paper's.
-With --out the fitted growth is drawn too, into FILE with the suffix .svg.
+With --out the fitted growth is also drawn, into FILE with the suffix .svg.
 GPU rows are measured if CuPy finds a GPU; otherwise they say that there is none.
 """
 

@@ -3,9 +3,9 @@
     python examples/embed_model.py MODEL INPUTS FILE
 
 MODEL is a name on the hub, or a local folder with safetensors files; no code of a model is run.
-INPUTS is a folder of images, which the model's own processor turns into numbers; an .npy of tokens
-(N, n); or a UTF-8 text, which the model's own tokenizer cuts into passages of --length tokens. The
-states that enter block k + 1 are hidden_states[k]. Needs the extra `models`.
+INPUTS is a folder of images, which the model's own processor turns into numbers; an .npy file of
+tokens (N, n); or a UTF-8 text file, which the model's own tokenizer cuts into passages of --length
+tokens. The states that enter block k + 1 are hidden_states[k]. Needs the extra `models`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def write(options: argparse.Namespace) -> None:
 
 
 def loaded(name: str, random: bool) -> Any:
-    """The model. Weights that no file has are set to NaN, so that states do not depend on them
+    """The model. Weights that no file has are set to NaN, so that no state can depend on them
     unnoticed."""
     if random:
         torch.manual_seed(0)

@@ -10,10 +10,10 @@ reconstruction*: everything below, statement, constants and steps. We recalled t
 paper's theorem and did not have its text beside us; that they follow from the steps is our check
 of them. A defect found here is one of the reconstruction until it is compared with the paper.
 
-**Theorem.** Sequences of n ≥ 2 tokens in ℝᵈ, no token twice in a sequence; V the set of all tokens,
-r_min ≤ ‖x‖ ≤ r_max on V, and ‖x - x'‖ ≥ ε for x ≠ x' in V. Some layer x + κ v Σ_j p_j v·x_j,
-p = softmax_j(c (v·x)(v·x_j)), maps tokens apart by more than δ > 0, if they differ, or if they are
-one token of sequences that differ as sets.
+**Theorem.** Consider sequences of n ≥ 2 tokens in ℝᵈ, without repetitions. Let V be the set of all
+tokens, r_min ≤ ‖x‖ ≤ r_max on V, and ‖x - x'‖ ≥ ε for x ≠ x' in V. Some layer
+x + κ v Σ_j p_j v·x_j, p = softmax_j(c (v·x)(v·x_j)), maps tokens more than δ > 0 apart if they
+differ, or if they are the same token in sequences that differ as sets.
 
 1. Some unit v has |v·(x - x')| ≥ ‖x - x'‖ √(8/πd) / (|V|+1)² on V ∪ {0}. Here v is found by a
 search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b = max |v·x|.
@@ -22,7 +22,7 @@ search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b
    formula, quoted from memory.
 3. boltz(l) = Σ l_j softmax(l)_j separates sets of logits so far apart: for two that differ,
    |boltz(l) - boltz(l')| > (ln n)² e^(-2r), r = max |l| ≤ c b². The head's feature times c v·x is
-   boltz: one token of two sequences gets features more than (ln n)² e^(-2r) / (c b) apart.
+   boltz: a token of two sequences gets features more than (ln n)² e^(-2r) / (c b) apart.
 4. κ ‖v‖ b ≤ ε/4: the token moves by less than ε/4, and different tokens stay ε/2 apart. We take
    κ = g / (4 ‖v‖² b), which is at most that, and keeps them apart along v.
 
@@ -199,7 +199,7 @@ def differ(data):
 
 
 def all_logits(at):
-    """For each example and token the logits that it sees, by the head of the network itself."""
+    """For each example and token, the logits that it sees, by the head of the network itself."""
     [head] = at.network.blocks[0].heads
     for t, rows in enumerate(at.tokens[0]):
         keys = [dot(x, column(head.key)) for x in rows]
@@ -226,7 +226,7 @@ def logits_apart(at):
 
 
 def boltzmann(at):
-    """|boltz| ≤ r, and one token of two sequences that differ as sets gets different values."""
+    """|boltz| ≤ r, and a token gets different values in two sequences that differ as sets."""
     weights, of_token = at.token_weights(1), {}
     r = max(abs(x) for _, _, logits in all_logits(at) for x in logits)
     for t, i, logits in all_logits(at):
@@ -278,7 +278,7 @@ def contextual(at):
 
 
 def scale_of(data, separated=True):
-    """The scale of the paper's formula, as recalled, for a unit v; else as if v kept distances."""
+    """The scale of the paper's formula, as recalled, for unit v; else as if v kept distances."""
     tokens = vocabulary(data)
     needed = far(data.n) / arb(epsilon2(data) * min(dot(x, x) for x in tokens)).sqrt()
     return needed * (len(tokens) + 1) ** 4 * arb.pi() * data.d / 8 if separated else needed
@@ -304,8 +304,8 @@ def short(x):
 
 
 def sliding(data):
-    """For `attack`: windows of the integers meet all hypotheses. (Balls decide an equality with a
-    label only if its denominator is a power of two, so labels become integers.)"""
+    """For `attack`: windows of the integers meet all hypotheses. (Balls can decide an equality with
+    a label only if its denominator is a power of two, so labels become integers.)"""
     windows = [[[t + i + 1] for i in range(data.n)] for t in range(data.T)]
     labels = [[int(y.p) for y in row] for row in data.label_matrix.tolist()]
     return Dataset.of(windows, [window[0] for window in windows], labels)

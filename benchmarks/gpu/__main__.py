@@ -104,7 +104,8 @@ def one_process(number: int, options: argparse.Namespace, seconds: float) -> lis
 
 
 def inside(options: argparse.Namespace) -> int:
-    """Run the rows of one part in this process until one fails or there is no time left for it."""
+    """Run the rows of one part in this process until one fails or there is no time left for the
+    next."""
     deadline = time.monotonic() + options.seconds
     place.results = options.out
     if options.dry:

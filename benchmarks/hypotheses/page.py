@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 def render() -> dict[str, bytes]:
-    """report.md, minimal-data.json and the figure. Deterministic; about two minutes."""
+    """report.md, minimal-data.json and the figure. Deterministic; this takes about two minutes."""
     studied = study()
     steps = matrix(studied.explored)
     context = {

@@ -108,7 +108,7 @@ def trained(name: str) -> str:
 
 @pytest.mark.parametrize("command", ASKED)
 def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
-    """Both show every sentence of the report, and for `compare` also the table."""
+    """Python and notebooks show every sentence, and notebooks the table of `compare`."""
     answer = ASKED[command]()
     said = report(answer).sentences
     assert str(answer).splitlines() == list(said)

@@ -84,7 +84,7 @@ def weak(level: Level) -> Proof:
 
 
 def large() -> Proof:
-    """H = 600, T = 1801, made of three heads: all heads after the second are like it."""
+    """H = 600, T = 1801, made of three heads: the second stands for all later ones."""
     proof, H = paper_proof(3, 4, 4, 8), 600
     first, second, _ = proof.heads
     data = generators.family(3 * H + 1, 4, 8, shared=True, queries="moment-curve", seed=1)

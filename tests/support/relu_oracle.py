@@ -1,5 +1,5 @@
 """The rank of the Jacobian of layers with ReLU blocks in floats, in code that shares nothing with
-the project's: x + B relu(A x + a) + b literally, softmax with exp, random real weights, and
+the project's: x + B relu(A x + a) + b as it stands, softmax with exp, random real weights, and
 derivatives by complex steps."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _STEP = 1e-30
 
 
 def rank(data: Dataset, layers: int, heads: int, units: int, seed: int) -> int:
-    """Heads of width 1, and labels of one number."""
+    """The rank, for heads of width 1 and scalar labels."""
     rng = np.random.default_rng(seed)
     contexts = data.contexts.floats().astype(complex)
     queries = data.queries.floats().astype(complex)

@@ -82,7 +82,7 @@ def test_a_build_without_tools_names_the_packages(
 
 
 def test_a_build_counts_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Minutes of work show progress, and a failure is reported with the last lines of make."""
+    """A long build shows its progress, and a failure is reported with the last lines of make."""
     make = tmp_path / "make"
     make.write_text("#!/bin/sh\necho COQC a.v\necho COQC b.v\necho no more memory >&2\nexit 2\n")
     make.chmod(0o755)

@@ -41,7 +41,7 @@ def entry(name: str, i: int, j: int, change: Callable[[fmpq], Any]) -> Spoil:
 
 
 def swapped(i: int, j: int, ahead: bool = True) -> Spoil:
-    """Exchanges two units: their weights and biases (ahead), or their rows in the readout."""
+    """Exchange two units: their weights and biases (ahead), or their rows in the readout."""
 
     def spoilt(block: FeedForward) -> FeedForward:
         if not ahead:

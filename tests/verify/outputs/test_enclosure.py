@@ -134,7 +134,7 @@ def test_an_exact_layer_is_within_any_tolerance_but_never_known_to_be_exact() ->
 
 
 def test_logits_beyond_all_precision_are_undecided_and_nothing_is_claimed() -> None:
-    # Two logits of 10^15000 that are equal, since their rows are, but not as balls.
+    # Two logits of 10^15000 are equal, since their rows are, but their balls do not show it.
     data = Dataset.of([[[1, "1/3"], [1, "1/3"]]], [[1, 1]], [[1]])
     p = planted(SHAPES["one token"])
     key, query = flint([[Fraction(1)], [Fraction(10**15000)]]), flint([[Fraction(1)]] * 2)

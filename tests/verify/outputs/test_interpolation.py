@@ -150,7 +150,7 @@ def test_all_three_agree_with_fractions_on_any_change(
     assert claims["multiprecision"].level is (Level.ENCLOSED if interpolates else Level.REFUTED)
 
 
-# --- what a route cannot decide, it says ----------------------------------------------------------
+# --- each route says what it cannot decide --------------------------------------------------------
 
 
 def test_logits_that_are_not_whole_are_named() -> None:
