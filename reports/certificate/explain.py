@@ -1,34 +1,40 @@
 """A certificate in words, for someone who has never seen the project.
 
 What the file claims, about what, how the claim is proved, what it leaves open, and whether it was
-checked just now. `construction` and `produced_by`, the file's own description, are only quoted.
+checked just now. Every statement is taken from the contents of the file (explain.j2); its own
+description, `construction` and `produced_by`, is only quoted.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import jinja2
+
 from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
-from attncert.reports.certificate.claims import CLAIMS, Words, further
+from attncert.reports.words.templating import page
 from attncert.verify import checker
 from attncert.verify.checker.claims import data_keys, parse, with_layer
 from attncert.verify.checker.origin import data_file
+from attncert.verify.claims.words import counted, listed
 
 _NO_WORDS = "This cannot be explained: a part of the file is not what the format requires."
 _WIDTH = 88
-_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-_TRUST = (
-    "To believe it, you have to trust Python's integers and a checker of {lines} lines for all "
-    "claims (the folder verify/checker, standard library only), and to compare the SHA-256 of "
-    "the data with that of the data you mean. {more}You need not trust whoever made the file."
-)
+_MALFORMED = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, jinja2.TemplateError,
+    checker.Rejected,
+)  # fmt: skip
+_HEADINGS = ("What it claims", "What it is about", "Why that can be proved", "What it does not say")
+_TERMS = 6  # the number of terms of a relation that are written out
+_LENGTH = 24  # the longest number that is written out
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,17 +87,11 @@ def explain(path: str, *, name: str = "", limit_seconds: float = 600.0) -> Expla
         raise _unusable(name, message)
     try:
         whole = with_layer(whole)
-        words = CLAIMS[content["claim"]](whole)
-        more, how = further(whole)
-        words = words._replace(claim=words.claim + more, proof=words.proof + how)
-    except (checker.Rejected, *_MALFORMED):
-        words = Words(*[_NO_WORDS] * 4)
+        said = [*_said(whole)]
+    except _MALFORMED:
+        said = [(heading, _NO_WORDS) for heading in _HEADINGS]
     parts = (
-        ("What it claims", words.claim),
-        ("What it is about", words.subject),
-        ("Why that can be proved", words.proof),
-        ("What it does not say", words.limits),
-        ("What to trust", _trust(words)),
+        *said,
         ("Where it comes from", _origin(content)),
         ("Checked now", _checked(content, status, message)),
     )
@@ -119,10 +119,23 @@ def _with_data(
     return content | {"data": data}, None
 
 
-def _trust(words: Words) -> str:
+def _said(cert: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The headings and paragraphs of the template."""
     files = sorted(Path(checker.__file__).parent.glob("*.py"))
-    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
-    return _TRUST.format(more=f"{words.trust} ".lstrip(), lines=lines)
+    terms, domain = _terms(cert), cert.get("domain") or {"letters": []}
+    context = {
+        "cert": cert,
+        "lines": sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files),
+        "blocks": _blocks(cert.get("network") or []),
+        "terms": [index for index, _ in terms],
+        "sum": partial(_sum, terms),
+        "prompts": f"{math.prod(map(len, domain['letters'])):,}",
+    }
+    printed = partial(printable, limit=200)
+    text = page("explain.j2", context, printed=printed, short=short, listed=listed).decode()
+    for part in text.removeprefix("# ").split("\n# "):
+        heading, _, body = part.partition("\n")
+        yield heading, " ".join(body.split())
 
 
 def text(explanation: Explanation) -> list[str]:
@@ -159,3 +172,34 @@ def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
         "over limit": "No, a limit was reached, so the claim is open: ",
     }
     return f"{words[status]}{message}."
+
+
+def _terms(cert: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """The terms of a relation: the number of a vector or example, and its coefficient."""
+    relation = cert.get("relation") or []
+    if isinstance(relation, dict):
+        return list(zip(relation["indices"], relation["coefficients"], strict=True))
+    return [(t, c) for t, c in enumerate(relation) if c.partition("/")[0].strip("-0")]
+
+
+def _blocks(network: list[Any]) -> str:
+    kinds = [printable(block["kind"], 200) for block in network]
+    runs = [f"{len(list(same))} {kind}" for kind, same in groupby(kinds)]
+    return f"The network has {counted(len(kinds), 'block')}: {', then '.join(runs)}."
+
+
+def _sum(terms: list[tuple[int, str]], symbol: str) -> str:
+    """2·x(3) - x(5) ... with the first few terms."""
+    text = ""
+    for k, (index, coefficient) in enumerate(terms[:_TERMS]):
+        negative = coefficient.startswith("-")
+        size = coefficient.removeprefix("-")
+        factor = "" if size == "1" else f"{short(size)}·"
+        sign = ("-" if negative else "") if k == 0 else (" - " if negative else " + ")
+        text += f"{sign}{factor}{symbol}({index})"
+    more = len(terms) - _TERMS
+    return f"{text} + ... ({counted(more, 'more term')})" if more > 0 else text
+
+
+def short(x: str) -> str:
+    return x if len(x) <= _LENGTH else f"{x[: _LENGTH - 9]}... ({len(x)} characters)"
