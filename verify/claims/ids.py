@@ -172,7 +172,6 @@ IDLE_UNITS: Final = ClaimId("idle.units")
 NETWORK_RANK: Final = ClaimId("network.rank")
 NETWORK_FEATURES: Final = ClaimId("network.features")
 SITUATIONS: Final = ClaimId("situations")
-SITUATION_RECORDS: Final = ClaimId("situations.records")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
 COMPARISON: Final = ClaimId("comparison")
 

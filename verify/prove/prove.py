@@ -8,7 +8,6 @@ verify/prove/networks.py.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 
 from threadpoolctl import threadpool_limits
@@ -29,7 +28,6 @@ from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
 from attncert.verify.rank.whole_layer.sizes import require_memory
-from attncert.verify.sharding.engine import dask as connected
 from attncert.verify.statements import registry
 from attncert.verify.statements.goals import Exact
 from attncert.verify.statements.judged import Judged, judged
@@ -61,11 +59,7 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     question = question or Prove()
     choose_device(question.device)  # raises InputError if there is none
     construction = registry.method(question.construction)
-    run = Run.of(_subject(data, question), question, construction, progress)
-    if question.dask is None:
-        return proved(run)
-    with connected(question.dask) as cluster:
-        return proved(replace(run, cluster=cluster))
+    return proved(Run.of(_subject(data, question), question, construction, progress))
 
 
 def proved(run: Run) -> Proof:

@@ -98,9 +98,6 @@ class Run(Task):
 def _require_options(question: Prove, construction: Construction, data: Dataset) -> None:
     """Raises InputError for options that the construction does not take. A fixed head width may be
     given as an option."""
-    if question.dask and not any(getattr(x, "of_domain", False) for x in construction.claims):
-        must = f"left out with construction {construction.name}, without a claim about a domain"
-        raise InputError("dask", must, question.dask)
     theorem = construction.layer
     usual = {} if theorem is None else {"head_width": theorem.width(data.n)}
     for option in _OPTIONS:

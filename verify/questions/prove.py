@@ -13,7 +13,6 @@ from attncert.verify.questions.values import (
     SEED,
     SIZE,
     SWITCH,
-    TEXT,
     DeviceChoice,
     exact,
     grid,
@@ -71,9 +70,6 @@ class Prove(Question):
         DEVICES,
         "auto | cpu | cuda: where the rank of a large layer is computed",
         repeats=False,
-    )
-    dask: str | None = option(
-        None, TEXT, "address of a Dask scheduler, for all inputs of a domain", repeats=False
     )
     seed: int = option(0, SEED, "random seed of the searches")
 

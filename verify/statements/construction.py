@@ -18,7 +18,6 @@ from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.claims.evidence import Claim
-from attncert.verify.sharding.engine import Cluster
 from attncert.verify.statements.goals import Exact, Goal
 from attncert.verify.statements.statements import Hypothesis, Step
 
@@ -195,13 +194,12 @@ class Construction:
 @dataclass(frozen=True)
 class Task:
     """A construction with its data and options. data: the data as the construction sees them.
-    progress: a callback progress(stage, done, of). cluster: used for a claim about a domain."""
+    progress: a callback progress(stage, done, of)."""
 
     data: Dataset
     construction: Construction
     request: Request
     progress: StageProgress = silent
-    cluster: Cluster | None = None
 
     @property
     def theorem(self) -> LayerTheorem:
