@@ -86,7 +86,8 @@ class Point:
         return STEPS[self.contexts] * one_step + 1e-6 * N * self.heads * self.n * self.d
 
     def mebibytes(self) -> int:
-        """The estimated memory: three arrays the size of the Jacobian, four of its square block."""
+        """The estimated memory: three arrays the size of the Jacobian, and four the size of its
+        square block."""
         N, P = self.law, self.shape().parameters
         return int(8 * (3 * N * P + 4 * N * N + 2 * N * self.n * self.d) / 2**20)
 

@@ -188,7 +188,7 @@ def none_is_zero(data):
 
 
 def differ(data):
-    """Two examples with one query have contexts that differ as sets."""
+    """Two examples with the same query have contexts that differ as sets."""
     queries = data.query_matrix.tolist()
     sets = [{str(x) for x in rows} for rows in contexts(data)]
     for s, t in combinations(range(data.T), 2):

@@ -3,8 +3,8 @@
     PYTHONPATH=benchmarks python -m gpu [--part N] [--again] [--dry] [--seconds S] [--out FOLDER]
 
 Each part runs in its own process, and in a new one after a row that failed: a CUDA error leaves
-nothing usable behind. Exit status: 0 all rows are done, 1 one of them failed, 2 no GPU or unusable
-arguments, 3 time is up with rows left.
+nothing usable behind. Exit status: 0 if all rows are done, 1 if one of them failed, 2 without a GPU
+or with unusable arguments, 3 if time is up with rows left.
 """
 
 from __future__ import annotations

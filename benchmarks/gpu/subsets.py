@@ -22,7 +22,7 @@ from gpu.rows import START, Row, beside_floor, rate, rounded
 D = 768
 SIZES = [(2000, 197, 20_000), (2000, 32, 50_000), (2000, 768, 1000), (20_000, 197, 20_000)]
 DRY = [(60, 9, 4)]  # vectors, k, subsets in a slice
-LIMIT = 2.0  # seconds for a rate
+LIMIT = 2.0  # seconds for measuring a rate
 MEMORY = 16 << 30
 DRAWS = 4  # slices drawn before the clock starts, and tested in turn
 SAMPLE = 64  # subsets that the CPU repeats

@@ -27,7 +27,7 @@ from hypotheses.weakenings import Weakening, draw
 
 __all__ = ["Exploration", "Minimal", "StepFailures", "explore", "memorized"]
 
-_MOST = 4000  # the most instances drawn for a step that is expected to fail
+_MOST = 4000  # at most this many instances are drawn for a step that should fail
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> No
 
 
 def test_one_bias_alone(tmp_path: Path) -> None:
-    """Qwen has no output bias, others have no other bias: missing biases are 0."""
+    """Qwen has no output bias, other models have no other bias: missing biases are 0."""
     for missing in ("o_proj.bias", "q_proj.bias"):
         layer = third_party("q_proj o_proj", RNG)
         layer.parts[f"b{missing[0]}"][:] = 0

@@ -179,7 +179,7 @@ def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]
 
 def reached(examples: list[Example], heads: list[Head], labels: list[int]) -> bool:
     """Whether the Gauss-Newton iteration from these weights ends at their outputs + λ·labels for
-    some small λ > 0. It uses differences as derivatives, and 60 digits."""
+    some small λ > 0. It uses differences instead of derivatives, and 60 digits."""
     parts = [(head.keys, head.queries, head.values) for head in heads]
     first = [mpmath.mpf(x) for part in parts for matrix in part for row in matrix for x in row]
 

@@ -2,8 +2,8 @@
 
 A case returns the statements that it tried, each with whether it held. Case k of a target depends
 on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
-of sequences: an example is its prefix written out. Examples without positions have rows of their
-own here, from counts. Even without failures, nothing is proved beyond the cases counted.
+of sequences: an example is its prefix written out. Rows for examples without positions are computed
+separately here, from counts. Even without failures, nothing is proved beyond the cases counted.
 
     PYTHONPATH=tests python tests/theory/next_token.py TARGET CASES
 """

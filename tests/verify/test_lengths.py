@@ -34,7 +34,7 @@ from attncert.verify.limits.tightness.columns import columns
 from attncert.verify.outputs.multiprecision import multiprecision
 from attncert.verify.outputs.rational import rational
 
-P, SMALL = PRIMES_31[0], 11863067  # a prime of the exact matrix products
+P, SMALL = PRIMES_31[0], 11863067  # SMALL: for exact matrix products
 CONTEXTS = [
     [[1, 0, 2], [0, 1, -1], [2, 1, 0]], [[3, 1, 1]], [[0, 1, 1], [-1, 2, 0]],
     [[1, 0, 1], [0, 2, 0], [0, 0, -3], [1, 1, 1]],

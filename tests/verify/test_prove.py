@@ -65,7 +65,7 @@ def verdict(proof: Proof, folder: Path) -> str:
 def test_a_long_shared_context(
     construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rank is computed from as many columns as there are tokens. Column 0 is zero: a readout at
+    """Features are computed on as many columns as there are tokens. Column 0 is zero: a readout at
     columns that were not translated would be singular."""
     monkeypatch.setattr(feature_blocks, "_LONG", 0)
     contexts = SHARED.contexts.numerators[:, :, [0, 0, 1, 2, 3]] * [0, 1, 1, 1, 1]

@@ -70,7 +70,7 @@ def one_head() -> Certificate:
 
 
 def halves_below(certificate: Certificate) -> Any:
-    """Every query lies 1/2 below its rounded value, so that some tie went to an odd number."""
+    """Every query lies 1/2 below its rounded value: some tie was rounded to an odd number."""
     rows = certificate["data"]["queries"]
     return [[str(Fraction(x) - Fraction(1, 2)) for x in row] for row in rows]
 

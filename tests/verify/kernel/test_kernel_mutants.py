@@ -40,7 +40,7 @@ LAYERS = [
     near_cases.case("shared"),
     labelling_cases.case("pair"),
 ]
-STEPS = 100  # from a first change of some radii to 2^-90 of one
+STEPS = 100  # from the first change of radii to one of 2^-90
 
 
 def domains() -> list[Certificate]:

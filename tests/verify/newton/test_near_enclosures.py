@@ -181,7 +181,7 @@ def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
 def slow_derivatives(
     data: Any, weights: np.ndarray, shape: Shape, reach: Fraction
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives by `evaluated` of the checker, all weights varying."""
+    """Derivatives from the checker's `evaluated`, with all weights varying."""
     unit = 2**P
 
     def balls(matrix: np.ndarray) -> list[list[tuple[int, int]]]:

@@ -147,8 +147,8 @@ def test_heads_of_a_set_must_share_their_key() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_degenerate_data_by_sets_of_two(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Contexts are shared, repeated and scaled, and queries lie in a plane. The first set has too
-    few heads, only one."""
+    """Contexts are shared, repeated and scaled, and queries lie in a plane. The first set has only
+    one head, which is too few."""
     rng = random.Random(seed)
     plane = [[1, k, 0] for k in range(-2, 3)] + [[0, 0, 1]]
     base = oracle.draw_matrix(rng, 3, 3, 3)
