@@ -1,4 +1,4 @@
-"""Embeds real inputs in one layer of each real model, judges the assumptions, and tabulates results.
+"""Embeds real inputs in a layer of each real model, judges assumptions, and tabulates results.
 
     python benchmarks/models.py --work FOLDER [CASE ...]
     python benchmarks/models.py --table    shows the results as a table
