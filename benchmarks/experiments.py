@@ -33,6 +33,7 @@ import numpy as np
 from cases import write
 from experiments_beside import equal_examples
 from experiments_points import LARGE, MOST_SECONDS, Point, data_of, estimate, key, points
+from heads import heads
 from machine import machine, peak_mebibytes
 
 from attncert.constructions.given.law import spans
@@ -42,7 +43,6 @@ from attncert.verify.certificates.certificate import TooLarge, canonical_bytes
 from attncert.verify.checking.fast import check as fast
 from attncert.verify.fit.fitted import tries
 from attncert.verify.newton.certify import MOST_UNKNOWNS, Near, certify, near_certificate
-from attncert.verify.newton.heads import heads
 from attncert.verify.rank.residues import to_host
 
 OUT = Path(__file__).parent / "results" / "experiments.json"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from experiments_points import Point, data_of
+from heads import SATURATED, heads
 
 from attncert.constructions import paper, width_one
 from attncert.constructions.construction import BuiltLayer
@@ -19,7 +20,6 @@ from attncert.constructions.exact.modular import softmax_float
 from attncert.constructions.given.attention import Shape
 from attncert.constructions.given.least_squares import descend
 from attncert.verify.features import features
-from attncert.verify.newton.heads import SATURATED, heads
 
 SIZES = ((4, 8, 4), (8, 16, 4))  # n, d, H
 STARTS = 10  # starts of Levenberg-Marquardt on the examples of the proofs

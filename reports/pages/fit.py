@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from attncert.reports.report import PageParts
 from attncert.verify.fit.fitted import Attempt, Fitted
 from attncert.verify.newton.certify import brief
-from attncert.verify.newton.heads import SATURATED, Heads
 
 
 def page_parts(fitted: Fitted) -> PageParts:
@@ -20,8 +17,6 @@ def page_parts(fitted: Fitted) -> PageParts:
         "last": last,
         "near": fitted.near,
         "radius": "" if fitted.near is None else brief(fitted.near.radius),
-        "shares": _shares(fitted.heads),
-        "threshold": SATURATED,
     }
     return PageParts("fit.md.j2", context, exhibits(fitted))
 
@@ -36,7 +31,6 @@ def exhibits(fitted: Fitted) -> dict[str, Any]:
         },
         "attempts": [_attempt(attempt) for attempt in fitted.attempts],
         "condition": None if near is None else _finite(near.condition),
-        "heads": None if fitted.heads is None else fitted.heads.as_dict(),
     }
 
 
@@ -56,9 +50,3 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
 
 def _finite(x: float) -> float | None:
     return x if math.isfinite(x) else None
-
-
-def _shares(heads: Heads | None) -> tuple[float, ...]:
-    if heads is None:
-        return ()
-    return tuple(float(f(heads.share)) for f in (np.median, np.min, np.max))

@@ -20,7 +20,7 @@ from attncert.reports.words.claims import lines
 from attncert.reports.words.text import plain
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
-from attncert.verify.claims.words import listed, widened
+from attncert.verify.claims.words import widened
 from attncert.verify.outputs.error import Limit, interval, outward
 from attncert.verify.third_party.layer.layer import LayerAnswer
 from attncert.verify.third_party.layer.layer_audit import LayerAudit
@@ -85,7 +85,7 @@ def _rank(answer: LayerAnswer) -> str:
 
 
 def _heads(audit: LayerAudit) -> list[dict[str, Any]]:
-    return [{"saturated": x.saturated, "without": x.without, "gives": x.gives} for x in audit.heads]
+    return [{"saturated": x.saturated, "without": x.without} for x in audit.heads]
 
 
 def _tolerance(limit: Limit) -> str:
@@ -115,42 +115,29 @@ def _bits(off_peak: arb) -> float:
 
 def heads_table(answer: LayerAnswer, audit: LayerAudit) -> Table:
     """The worth of each head."""
-    rows = []
-    for h, head in enumerate(audit.heads):
-        shares = head.gives.values()
-        rows.append((
-            str(h + 1), interval(*head.without), listed(list(head.gives)),
-            f"{sum(shares) / len(shares):.2f}" if shares else "-",
-            str(len(head.saturated)),
-        ))  # fmt: skip
+    rows = [
+        (str(h), interval(*head.without), str(len(head.saturated)))
+        for h, head in enumerate(audit.heads, start=1)
+    ]
     return Table(
         "The heads",
-        (
-            "head", "largest error without it", "gives most to", "its share there",
-            "saturated",
-        ),
+        ("head", "largest error without it", "saturated"),
         tuple(rows),
         "without it: its contribution to the outputs, value bias included, is left out (enclosed); "
-        "gives most to: the examples for which its contribution minus the average of that "
-        "contribution is larger than any other head's (float64), with its mean share of all "
-        "contributions there; saturated: examples with all but $2^{-10}$ of the attention on one "
-        "row",
-    )  # fmt: skip
+        "saturated: examples with all but $2^{-10}$ of the attention on one row",
+    )
 
 
 def examples_table(answer: LayerAnswer, audit: LayerAudit) -> Table:
-    data, rows = answer.data, []
-    heads = {t: h for h, head in enumerate(audit.heads, start=1) for t in head.gives}
+    T = answer.data.T
     errors = answer.trace[ids.LAYER_ERROR].numbers["errors"]
     margins = answer.trace[ids.LAYER_MEMORIZES].numbers.get("margins")
-    for t in range(min(data.T, _SHOWN)):
-        margin = [] if margins is None else [interval(*margins[t])]
-        rows.append((str(t), interval(*errors[t]), *margin, str(heads.get(t, "none"))))
-    more = f"; {data.T - _SHOWN} more are in the JSON" if data.T > _SHOWN else ""
-    margin = [] if margins is None else ["margin"]
+    columns = [errors] if margins is None else [errors, margins]
+    rows = [(str(t), *(interval(*x[t]) for x in columns)) for t in range(min(T, _SHOWN))]
+    more = f"; {T - _SHOWN} more are in the JSON" if T > _SHOWN else ""
     return Table(
         "The examples",
-        ("example", "error", *margin, "carried by head"),
+        ("example", "error", "margin")[: 1 + len(columns)],
         tuple(rows),
         f"error: one number is exact, two are bounds{more}",
     )

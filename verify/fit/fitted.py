@@ -36,7 +36,6 @@ from attncert.verify.limits.tightness.certificate import tied_certificate
 from attncert.verify.limits.tightness.limits import impossible, label_limits
 from attncert.verify.newton.certify import MOST_UNKNOWNS, Near, certify, claim, near_certificate
 from attncert.verify.newton.descent import DEEP_STEPS, DeepLaw, descend_deep
-from attncert.verify.newton.heads import Heads, heads
 from attncert.verify.newton.models import Model
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
@@ -64,8 +63,7 @@ class Attempt:
 class Fitted(Answer):
     """The answer to a fit. law: the bound on the number of labels that H heads can fit. attempts:
     the starts in order, of which the last one decides; empty if the labels are excluded or exceed
-    the bound. near: what was shown about the weights, if a fit was found. heads: what each head
-    contributes, if weights were found.
+    the bound. near: what was shown about the weights, if a fit was found.
     """
 
     question: Fit
@@ -73,7 +71,6 @@ class Fitted(Answer):
     law: Law | DeepLaw
     attempts: tuple[Attempt, ...] = ()
     near: Near | None = None
-    heads: Heads | None = None
 
 
 @answers(Fit, data=Dataset)
@@ -163,7 +160,6 @@ class _Search:
             law=self.law,
             attempts=tuple(self.attempts),
             near=self.near,
-            heads=self._heads(),
         )
 
     def run(self, value_width: int) -> None:
@@ -208,15 +204,6 @@ class _Search:
         descent = replace(descent, weights=to_host(descent.weights))
         parameters = Model.of(self.data, shape).parameters
         return Attempt(shape.heads, seed, bound, parameters, descent)
-
-    def _heads(self) -> Heads | None:
-        if not self.attempts or not self.attempts[-1].descent.converged:
-            return None
-        contexts, queries, _, times = self.arrays
-        last = self.attempts[-1].descent
-        if isinstance(last.shape, Architecture):
-            return None
-        return heads(contexts, queries, last.weights, last.shape, times)
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:

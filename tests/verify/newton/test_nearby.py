@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
+
 import numpy as np
 import pytest
+from support.paths import ROOT
 
 from attncert.constructions.given.attention import Shape, outputs
-from attncert.verify.newton.heads import heads
+
+heads = runpy.run_path(str(ROOT / "benchmarks" / "heads.py"))["heads"]
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -1,23 +1,18 @@
 """The examination of a third-party layer: its rank, its saturation, and the worth of each head.
 
-    rank        whether Z has rank T: then the keys and queries memorize *every* labelling
-                (universally), and any error is due to the readout alone
-    saturation  the attention of each head and example outside its largest weight, enclosed
-    worth       the enclosed error of the layer without the contribution of a head to the outputs,
-                Z_h V_h O_h with its value bias if there is one; nothing else changes
-
-A head *gives most* to an example, as in the report of a fit (`newton/heads.py`, float64), if its
-contribution minus the average of this contribution over all examples is larger than that of any
-other head.
+rank        whether Z has rank T: then the keys and queries memorize *every* labelling
+            (universally), and any error is due to the readout alone
+saturation  the attention of each head and example outside its largest weight, enclosed
+worth       the enclosed error of the layer without the contribution of a head to the outputs,
+            Z_h V_h O_h with its value bias if there is one; nothing else changes
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from flint import arb, arb_mat, ctx
 
 from attncert.constructions.network.arithmetic import BALLS
@@ -28,7 +23,6 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import widened
 from attncert.verify.features.attention import Attention
 from attncert.verify.limits.tightness.limits import largest_rank
-from attncert.verify.newton.heads import carried
 from attncert.verify.outputs.enclosure import decimal, row_bounds
 from attncert.verify.outputs.error import SOURCE, outward
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
@@ -40,12 +34,10 @@ SATURATED = arb(1) / 2**10  # the most attention outside the largest weight of a
 @dataclass(frozen=True)
 class HeadView:
     """off_peak: for each example, the enclosed attention outside the largest weight. without: two
-    decimals that enclose the largest error of the layer without the head. gives: the examples to
-    which the head gives most, each with its share of all contributions."""
+    decimals that enclose the largest error of the layer without the head."""
 
     off_peak: tuple[arb, ...]
     without: tuple[str, str]
-    gives: Mapping[int, float]
 
     @property
     def saturated(self) -> tuple[int, ...]:
@@ -72,10 +64,8 @@ def audit_layer(attention: Attention, progress: StageProgress = silent) -> Layer
         off_peak = [tuple(map(_off_peak, head)) for head in weights]
         progress("layer: heads taken out", 1, 2)
         worth = _worth_of_each(attention, features)
-    heads = (
-        HeadView(off, without, gives) for off, (without, gives) in zip(off_peak, worth, strict=True)
-    )
-    return LayerAudit(_rank_claim(attention, sigma), sigma, tuple(heads))
+    heads = tuple(map(HeadView, off_peak, worth))
+    return LayerAudit(_rank_claim(attention, sigma), sigma, heads)
 
 
 def _off_peak(weights: Sequence[arb]) -> arb:
@@ -84,24 +74,17 @@ def _off_peak(weights: Sequence[arb]) -> arb:
     return sum((w for i, w in enumerate(weights) if i != best), arb(0))
 
 
-def _worth_of_each(
-    attention: Attention, features: Sequence[arb_mat]
-) -> list[tuple[tuple[str, str], dict[int, float]]]:
-    """`without` and `gives` of `HeadView` for each head. `gives` is empty if a number is beyond
-    float64. features: the features of each head at the working precision."""
+def _worth_of_each(attention: Attention, features: Sequence[arb_mat]) -> list[tuple[str, str]]:
+    """The largest error without each head. features: of each head, at the working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)
-    without, gives = [], [dict[int, float]() for _ in parts]
+    without = []
     for part in parts:
         bounds = row_bounds(gaps - part)
         low, high = max(low for low, _ in bounds), max(high for _, high in bounds)
         without.append((decimal(low, up=False), decimal(high, up=True)))
-    floats = np.array([[[float(x.mid()) for x in row] for row in part.tolist()] for part in parts])
-    if np.isfinite(floats).all():
-        for t, (h, share) in enumerate(zip(*carried(floats.transpose(1, 0, 2)), strict=True)):
-            gives[h][t] = float(share)
-    return list(zip(without, gives, strict=True))
+    return without
 
 
 def _rank_claim(attention: Attention, sigma: SingularValue) -> Claim:

@@ -79,7 +79,6 @@ def test_a_trained_layer_memorizes() -> None:
     Z = np.concatenate(list(features), axis=1)
     smallest = np.linalg.svd(Z, compute_uv=False)[-1]
     assert audit.sigma.lower <= smallest * (1 + 1e-9) and smallest <= audit.sigma.upper * (1 + 1e-9)
-    assert sorted(t for head in audit.heads for t in head.gives) == list(range(6))
 
 
 def test_half_trained_it_does_not() -> None:

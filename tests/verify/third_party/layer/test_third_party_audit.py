@@ -71,18 +71,12 @@ def test_the_verdict(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_ablation_is_what_numpy_gets(files: Path) -> None:
     _, content = run(files, "--tolerance", "0.1")
     labels, width = OUTPUTS + OFF, 2
-    heads = content["exhibits"]["heads"]
-    parts = []
-    for h, head in enumerate(heads):
+    for h, head in enumerate(content["exhibits"]["heads"]):
         cut = LAYER.parts["o"].copy()
         cut[:, h * width : (h + 1) * width] = 0
         without = replace(LAYER, parts=LAYER.parts | {"o": cut}).outputs(CONTEXTS, QUERIES)
         low, high = (float(x) for x in head["without"])
         assert low - 1e-9 <= abs(without - labels).max() <= high + 1e-9
-        parts.append(OUTPUTS - without)
-    moved = np.array([abs(part - part.mean(axis=0)).max(axis=1) for part in parts])
-    for h, head in enumerate(heads):
-        assert [*map(int, head["gives"])] == list(np.flatnonzero(moved.argmax(axis=0) == h))
 
 
 # The certificate.
