@@ -35,6 +35,9 @@ from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import MOST_EXACT_LAYERS, Capacity
 from attncert.verify.rank.engines.devices import Device, choose_device
+from attncert.verify.rank.whole_layer.jacobian_rows import is_spread
+from attncert.verify.rank.whole_layer.spread import rank_records
+from attncert.verify.sharding.engine import Cluster
 
 _DRAWS = 3  # the most networks drawn for one rank
 _TRIES = 4  # the most numbers of heads tried in the search for the fewest that suffice
@@ -110,7 +113,10 @@ class DepthCapacity(CapacityAnswer):
 
 
 def depth_capacity(
-    data: Dataset, question: Capacity, progress: StageProgress = silent
+    data: Dataset,
+    question: Capacity,
+    cluster: Cluster | None = None,
+    progress: StageProgress = silent,
 ) -> DepthCapacity:
     """The answer for `question.layers` layers. Exact; deterministic for a given seed. Raises
     InputError for a missing device or a Jacobian with too many entries.
@@ -124,7 +130,7 @@ def depth_capacity(
     _require_few(data, question)
     seconds: dict[str, float] = {}
     place = choose_device(question.device)
-    search = _Search(data, DeepSpans.of(data), question, place, progress)
+    search = _Search(data, DeepSpans.of(data), question, place, cluster, progress)
     with timed(seconds, "ranks by layers"):
         depths = tuple(search.depths())
     with timed(seconds, "ranks by heads"):
@@ -171,6 +177,7 @@ class _Search:
     spans: DeepSpans
     question: Capacity
     place: Device
+    cluster: Cluster | None
     progress: StageProgress
 
     @property
@@ -240,6 +247,7 @@ class _Search:
             )
             rank = deep_rank(
                 self.data, network, features=of == FEATURES, seed=seed, xp=self.place.namespace,
+                cluster=self.cluster,
                 progress=partial(self.progress, f"{of}, {counted(shape.heads, 'head')}"),
             )  # fmt: skip
             if best is None or rank.rank > best.rank.rank:
@@ -306,6 +314,8 @@ class _Search:
         least, most = notions[-1].least, notions[-1].most
         who, rank = shape.words(), found.served[About.SOME_LABELLINGS].rank
         trivial = most == labels
+        records = [rank_records()] if is_spread(labels, self.cluster) else []
+        on = tuple(claim.id for claim in records)
         bound = Claim(
             ids.DEPTH_BOUND,
             f"The Jacobian of the outputs with respect to all weights of {who} has rank at most "
@@ -321,6 +331,7 @@ class _Search:
             Level.PROVED,
             numbers={"rank": least, "primes": list(rank.primes)},
             arithmetic=f"derivatives and rank mod {rank.primes[0]}, in a tower of primes",
+            rests_on=on,
             source=f"{_SOURCE}, section 2",
         )
         conclusion = dimension(
@@ -331,9 +342,10 @@ class _Search:
             labels,
             f"{_SOURCE}, Theorem 1",
         )
-        return (*map(self._served, notions), bound, below, conclusion)
+        served = (self._served(row, on) for row in notions)
+        return (*records, *served, bound, below, conclusion)
 
-    def _served(self, row: Notion) -> Claim:
+    def _served(self, row: Notion, on: tuple[ids.ClaimId, ...]) -> Claim:
         """The claim that the question's number of heads memorizes all labels."""
         all_labels, least, most = self.labels, row.least, row.most
         level = Level.UNDECIDED
@@ -349,6 +361,7 @@ class _Search:
             level,
             numbers=witness,
             witness=None if level.holds else witness,
+            rests_on=on if level.holds else (),
             arithmetic="ranks mod a tower of primes; counting",
             source=_SOURCE,
             about=row.about,

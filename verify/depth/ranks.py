@@ -22,7 +22,8 @@ from attncert.verify.depth.signs import SignUnknown
 from attncert.verify.derivatives import engine, networks, tower
 from attncert.verify.derivatives.tower import TowerArray, tower_array
 from attncert.verify.rank.engines.arithmetic import require_exact_products
-from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
+from attncert.verify.rank.whole_layer.jacobian_rows import rank_of
+from attncert.verify.sharding.engine import Cluster
 
 _NUMBERS = 2**22  # numbers of the Jacobian and the states computed at a time
 
@@ -102,11 +103,13 @@ def deep_rank(
     features: bool = False,
     seed: int = 0,
     xp: Any = np,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> DeepRank:
     """The rank of J, or of the last features Z, modulo the first chain in which no sum vanishes. It
     is exact, and a lower bound for the real weights of `tower.py`; 0 if the sign of a number before
-    a ReLU is not known. xp: the array namespace. Raises NotDifferentiable.
+    a ReLU is not known. xp: the array namespace. cluster: as for `jacobian_rows.rank_of`. Raises
+    NotDifferentiable.
 
     >>> from attncert.constructions.data.generators import random
     >>> from attncert.verify.depth.draw import draw_network
@@ -120,9 +123,19 @@ def deep_rank(
     slope = int(np.random.default_rng([seed, 1]).integers(2, 2**20))
     rows = data.T * (1 if features else data.m)
     for primes in tower.chains(softmax):
-        table = partial(NetworkRows, data, network, primes, slope, features=features, xp=xp)
+        make = partial(NetworkRows, network=network, primes=primes, slope=slope, features=features)
         try:
-            return DeepRank(rank_of_rows(table(), rows, progress), rows, primes, slope)
+            rank = rank_of(
+                make,
+                data,
+                primes[0],
+                rows,
+                xp=xp,
+                cluster=cluster,
+                progress=progress,
+                errors=(SumVanishes, SignUnknown),
+            )
+            return DeepRank(rank, rows, primes, slope)
         except SumVanishes:
             continue
         except SignUnknown:

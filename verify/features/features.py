@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from flint import fmpq_mat, nmod_mat
@@ -32,6 +33,9 @@ class NotIntegral(Inexact):
     def __init__(self, example: int, row: int, logit: str) -> None:
         self.example, self.row, self.value = example, row, logit
         super().__init__(f"logit {row} of example {example} is {logit}, not an integer")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotIntegral, (self.example, self.row, self.value)
 
 
 def logits(head: Head, data: Dataset) -> ObjectArray:

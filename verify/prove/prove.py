@@ -8,6 +8,7 @@ verify/prove/networks.py.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 
 from threadpoolctl import threadpool_limits
@@ -17,6 +18,7 @@ from attncert.constructions.errors import HypothesisFails, InputError
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.assumptions import hypotheses
 from attncert.verify.checking.answers import answers
+from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import timed
 from attncert.verify.claims.proof import Proof
 from attncert.verify.prove import stages
@@ -28,6 +30,8 @@ from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.whole_layer.layer import DEFAULT_MEMORY
 from attncert.verify.rank.whole_layer.sizes import require_memory
+from attncert.verify.rank.whole_layer.spread import rank_records
+from attncert.verify.sharding.engine import dask as connected
 from attncert.verify.statements import registry
 from attncert.verify.statements.goals import Exact
 from attncert.verify.statements.judged import Judged, judged
@@ -59,14 +63,16 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     question = question or Prove()
     choose_device(question.device)  # raises InputError if there is none
     construction = registry.method(question.construction)
-    return proved(Run.of(_subject(data, question), question, construction, progress))
+    run = Run.of(_subject(data, question), question, construction, progress)
+    with connected(question.dask) as cluster:
+        return proved(replace(run, cluster=cluster))
 
 
 def proved(run: Run) -> Proof:
     """The proof of a run. Raises InputError for errors in third-party code, and if the rank check
     would not fit in memory."""
     with _threads(run):
-        if run.data.T**2 >= conclusions.BLOCKS_FROM:
+        if run.data.T**2 >= conclusions.BLOCKS_FROM and run.cluster is None:
             require_memory(run.data.T, run.data.T, DEFAULT_MEMORY)
         statements = judged(run)
         if statements.layer is None and run.construction.layer is None:
@@ -104,6 +110,7 @@ def _of_layer(run: Run, statements: Judged) -> Proof:
     claims += stages.check_premises(run, built, claims)
     claims += stages.check_saturation(run, built)
     rank = stages.check_rank(run, built)
-    claims += [*rank, *run.theorem.follows(run.data, built)]
+    claims += [*([rank_records()] if ids.RANK_RECORDS in rank[0].rests_on else []), *rank]
+    claims += [*run.theorem.follows(run.data, built)]
     outcome = stages.outcome(run, built, rank[0].numbers["prime"])
     return stages.proof_of(run, built, outcome, [*claims, *outcome.claims])

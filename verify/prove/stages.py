@@ -98,8 +98,8 @@ def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
     """The claim rank Z = T at finite weights, and the reduction by which this suffices."""
     run.progress("rank", 0, run.data.T)
     progress = partial(run.progress, "rank")
-    device = run.question.device
-    full = timed(partial(conclusions.full_rank, run.data, built.layer, device, progress))
+    where = run.question.device, run.cluster
+    full = timed(partial(conclusions.full_rank, run.data, built.layer, *where, progress))
     if not run.narrow:
         return [full, conclusions.reduction()]
     columns = timed(partial(narrow.columns, run.data, built, run.value_width))

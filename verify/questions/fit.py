@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attncert.verify.questions.question import Question, option
-from attncert.verify.questions.values import DEVICES, SEED, SIZE, DeviceChoice, path, whole
+from attncert.verify.questions.values import (
+    DEVICES,
+    SEED,
+    SIZE,
+    TEXT,
+    DeviceChoice,
+    path,
+    whole,
+)
 
 _MOST_STEPS = 10**9
 _MOST_LAYERS = 16
@@ -69,6 +77,9 @@ class Capacity(Question):
         "blocks before the layers: mean (added to each token), or a network.json",
     )
     device: DeviceChoice = option("auto", DEVICES, "device: auto | cpu | cuda", repeats=False)
+    dask: str | None = option(
+        None, TEXT, "address of a Dask scheduler, for large Jacobians", repeats=False
+    )
     seed: int = option(0, SEED, "random seed of the weights")
 
     @property

@@ -13,6 +13,7 @@ from attncert.verify.questions.values import (
     SEED,
     SIZE,
     SWITCH,
+    TEXT,
     DeviceChoice,
     exact,
     grid,
@@ -70,6 +71,9 @@ class Prove(Question):
         DEVICES,
         "auto | cpu | cuda: where the rank of a large layer is computed",
         repeats=False,
+    )
+    dask: str | None = option(
+        None, TEXT, "address of a Dask scheduler, for the rank of a large layer", repeats=False
     )
     seed: int = option(0, SEED, "random seed of the searches")
 

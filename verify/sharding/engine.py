@@ -36,7 +36,7 @@ Cluster = Any
 Fits = Callable[[Shard, Any], bool]
 """Whether a record can belong to the shard, according to its form and its counts."""
 
-_WORKERS = f"run by workers that stay alive and have attncert {version('attncert')} installed"
+WORKERS = f"run by workers that stay alive and have attncert {version('attncert')} installed"
 _PATIENCE = 60.0  # seconds to wait for the first worker of a cluster
 
 
@@ -88,14 +88,17 @@ def untrue(actual: str) -> InputError:
 
 
 @contextlib.contextmanager
-def dask(address: str) -> Iterator[Cluster]:
-    """A client that is connected to the Dask scheduler at this address.
+def dask(address: str | None) -> Iterator[Cluster | None]:
+    """A client that is connected to the Dask scheduler at this address; None without one.
 
     Raises InputError if the `dask` extra is missing, nothing answers within ten seconds, or the
     cluster has no worker within a minute.
     """
     import asyncio
 
+    if address is None:
+        yield None
+        return
     try:
         import distributed
     except ModuleNotFoundError:
@@ -127,33 +130,53 @@ def dask(address: str) -> Iterator[Cluster]:
 def _on_cluster(
     shards: Sequence[Shard], work: Work, shared: Sequence[Any], cluster: Cluster, fits: Fits
 ) -> Generator[Record]:
-    """Results from a cluster. At most two shards are assigned to each worker thread, so that little
-    work is lost with a worker.
+    """Results from a cluster.
 
     The data that every shard needs are the result of a task and are not scattered to a worker,
     since scattered data are lost with the worker, while a task is repeated.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # warnings about large tables
-            tables = [cluster.submit(_same, x, pure=False) for x in shared]
-        answers = in_order(
-            lambda shard: cluster.submit(_remote, work, shard, *tables, pure=False),
-            shards,
-            2 * max(1, sum(cluster.nthreads().values())),
+    with given_up():
+        tables = [submitted(cluster, same, x) for x in shared]
+        yield from answered(
+            shards, lambda shard: submitted(cluster, remote, work, shard, *tables), fits, cluster
         )
-        for shard, answer in zip(shards, answers, strict=True):
-            yield _judged(answer, partial(fits, shard))
-    except InputError:
-        raise
+
+
+@contextlib.contextmanager
+def given_up(errors: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    """Errors of a cluster as InputError, except for these errors."""
+    try:
+        yield
     except BaseException as error:
-        if isinstance(error, GeneratorExit | KeyboardInterrupt):
+        if isinstance(error, (InputError, GeneratorExit, KeyboardInterrupt, *errors)):
             raise
         failure = f"given up by Dask ({type(error).__name__}: {error})"
-        raise InputError("shards", _WORKERS, failure) from None
+        raise InputError("shards", WORKERS, failure) from None
 
 
-def _same(table: Any) -> Any:
+def answered(
+    shards: Sequence[Shard], submit: Callable[[Shard], Any], fits: Fits, cluster: Cluster
+) -> Generator[Record]:
+    """The records of shards, in their order, from workers.
+
+    submit: starts a shard, and returns a future of the answer of `remote`. One shard more than the
+    workers have threads is started before the first of them is done, so that little work is lost
+    with a worker.
+    """
+    ahead = 1 + sum(cluster.nthreads().values())
+    for shard, answer in zip(shards, in_order(submit, shards, ahead), strict=True):
+        yield _judged(answer, partial(fits, shard))
+
+
+def submitted(cluster: Cluster, task: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+    """The future of a task on a cluster."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # warnings about large arguments
+        return cluster.submit(task, *arguments, pure=False, **how)
+
+
+def same(table: Any) -> Any:
+    """The task whose result is the data that every shard needs."""
     return table
 
 
@@ -163,7 +186,7 @@ def one(work: Work, shard: Shard, *shared: Any) -> Record:
     return record
 
 
-def _remote(work: Work, shard: Shard, *shared: Any) -> str:
+def remote(work: Work, shard: Shard, *shared: Any) -> str:
     """The answer of a worker, as text, with the version that computed it."""
     return json.dumps({"version": version("attncert"), "record": work(shard, *shared)})
 
@@ -172,10 +195,10 @@ def _judged(answer: Any, fits: Callable[[Any], bool]) -> Record:
     """The record in a worker's answer. Raises InputError."""
     content = json_value(str(answer).encode("utf-8", "replace"), "the answer of a Dask worker")
     if not isinstance(content, dict) or content.keys() != {"version", "record"}:
-        raise InputError("shards", _WORKERS, "by one whose answers have another form")
+        raise InputError("shards", WORKERS, "by one whose answers have another form")
     if content["version"] != version("attncert"):
-        raise InputError("shards", _WORKERS, f"by one of version {content['version']}")
+        raise InputError("shards", WORKERS, f"by one of version {content['version']}")
     record: Record = content["record"]
     if not fits(record):
-        raise InputError("shards", _WORKERS, "by one whose records do not fit their shards")
+        raise InputError("shards", WORKERS, "by one whose records do not fit their shards")
     return record

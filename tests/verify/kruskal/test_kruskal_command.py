@@ -207,12 +207,12 @@ def test_a_worker_that_lies_is_refused_in_one_line(
 def test_a_worker_of_another_version_is_refused_in_one_line(
     tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remote = engine._remote
+    remote = engine.remote
 
     def older(*words: Any) -> str:
         return remote(*words).replace(attncert.__version__, "0.0.9\\u001b[31m")
 
-    monkeypatch.setattr(engine, "_remote", older)
+    monkeypatch.setattr(engine, "remote", older)
     line = refused(tmp_path, shell, monkeypatch)
     assert f"have attncert {attncert.__version__} installed, not" in line
     assert "not by one of version 0.0.9" in line

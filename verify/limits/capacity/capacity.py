@@ -42,6 +42,8 @@ from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.provenance.sequences import by_class
 from attncert.verify.questions.fit import Capacity
 from attncert.verify.rank.engines.devices import choose_device
+from attncert.verify.sharding.engine import Cluster
+from attncert.verify.sharding.engine import dask as connected
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,15 +73,22 @@ def capacity(
     [('universal', 2, 2), ('every labelling', 2, 3), ('some labellings', 3, 3)]
     """
     question = question or Capacity()
-    if question.layers > 1:
-        return depth_capacity(data, question, progress)
+    with connected(question.dask) as cluster:
+        if question.layers > 1:
+            return depth_capacity(data, question, cluster, progress)
+        return _one_layer(data, question, cluster, progress)
+
+
+def _one_layer(
+    data: Dataset, question: Capacity, cluster: Cluster | None, progress: StageProgress
+) -> DataCapacity:
     if question.feed_forward:
         reason = "left out unless --layers is 2 or more"
         raise InputError("feed_forward", reason, question.feed_forward)
     data = by_class(behind(question.of(data), question.before))
     place, seconds = choose_device(question.device), dict[str, float]()
     with timed(seconds, "Jacobian"):
-        law = jacobian(data, question, progress)
+        law = jacobian(data, question, cluster, progress)
     with timed(seconds, "universal"):
         at_once = universal(data, law, question.seed, progress)
     with timed(seconds, "every labelling"):

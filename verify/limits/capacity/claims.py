@@ -17,6 +17,7 @@ from attncert.verify.depth.notions import Notion, dimension
 from attncert.verify.limits.capacity.jacobian import Jacobian
 from attncert.verify.limits.capacity.universal import Universal
 from attncert.verify.limits.labelling.labelled import Labelling, Trial
+from attncert.verify.rank.whole_layer.spread import rank_records
 
 _SOURCE = "ours; docs/given-labels.md"
 
@@ -57,6 +58,8 @@ def _sized(law: Jacobian, times: int = 1) -> str:
 def _bounds(law: Jacobian) -> Iterator[Claim]:
     """The bounds on the rank of the Jacobian, and what twice as many heads memorize."""
     least, labels = law.uppers[0], law.rank.rows
+    if law.spread:
+        yield rank_records()
     trivial = least.bound == labels
     yield Claim(
         ids.LAW_BOUND,
@@ -73,6 +76,7 @@ def _bounds(law: Jacobian) -> Iterator[Claim]:
         Level.PROVED,
         numbers={"rank": law.least, "prime": law.rank.prime},
         arithmetic=f"derivatives and rank mod {law.rank.prime}, without the factor ln 2",
+        rests_on=(ids.RANK_RECORDS,) if law.spread else (),
         source=f"{_SOURCE}, section 3",
     )
     if law.rank.full:

@@ -44,9 +44,11 @@ from attncert.verify.rank.residues import to_host
 from attncert.verify.rank.whole_layer.jacobian_rows import (
     JacobianRank,
     JacobianRows,
+    is_spread,
     jacobian_rank,
     require_small,
 )
+from attncert.verify.sharding.engine import Cluster
 
 MOST_NULL_ROWS = 3000  # the most rows for which the left null space is computed
 _DRAWS = 3
@@ -70,7 +72,8 @@ class Jacobian:
     """Bounds from both sides on the largest rank of J for this number of heads.
 
     rank: a lower bound. uppers: upper bounds, the least first. fewest: with fewer heads than this,
-    almost no labelling is output; None if no number of heads suffices.
+    almost no labelling is output; None if no number of heads suffices. spread: whether the rank was
+    taken from workers of a cluster.
     """
 
     heads: int
@@ -80,6 +83,7 @@ class Jacobian:
     rank: JacobianRank
     uppers: tuple[Upper, ...]
     fewest: int | None
+    spread: bool = False
 
     @property
     def law(self) -> int:
@@ -100,16 +104,23 @@ class Jacobian:
         return self.least == self.most
 
 
-def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent) -> Jacobian:
+def jacobian(
+    data: Dataset,
+    question: Capacity,
+    cluster: Cluster | None = None,
+    progress: StageProgress = silent,
+) -> Jacobian:
     """The bounds for these contexts and queries. Only the width of the labels matters.
 
-    Exact. Raises InputError if the Jacobian is too large or the device is missing.
+    Exact. cluster: computes a large rank, which is then assumed. Raises InputError if the Jacobian
+    is too large or the device is missing.
     """
     whole, w, width = spans(data), question.head_width, question.value_width or data.m
     fewest = whole.fewest_heads(data.T, w, width)
     heads = question.heads or fewest or 1
     labels = data.T * data.m
-    require_small(labels, parameter_count(data.d, data.m, heads, w, width))
+    if cluster is None:
+        require_small(labels, parameter_count(data.d, data.m, heads, w, width))
     sizes = heads, w, width
     bounds = [Upper("the number of labels", labels), *uppers(data, sizes, range(data.T))]
     relations = len(row_relations(data))
@@ -117,7 +128,7 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
         bounds.append(Upper("relations for all weights", data.m * (data.T - relations)))
         fewest = None
     least = min(upper.bound for upper in bounds)
-    rank, layer = _rank(data, sizes, question, least, progress)
+    rank, layer = _rank(data, sizes, question, least, cluster, progress)
     if rank.rank < least and labels <= MOST_NULL_ROWS:
         members = _related(data, layer, rank.prime)
         if 0 < len(members) < data.T:
@@ -125,7 +136,7 @@ def jacobian(data: Dataset, question: Capacity, progress: StageProgress = silent
     bounds.sort(key=lambda upper: upper.bound)
     if fewest is not None and bounds[0].bound < labels:
         fewest = max(fewest, heads + 1)
-    return Jacobian(*sizes, whole, rank, tuple(bounds), fewest)
+    return Jacobian(*sizes, whole, rank, tuple(bounds), fewest, is_spread(labels, cluster))
 
 
 def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
@@ -158,7 +169,12 @@ def uppers(data: Dataset, sizes: Sizes, members: Sequence[int]) -> list[Upper]:
 
 
 def _rank(
-    data: Dataset, sizes: Sizes, question: Capacity, enough: int, progress: StageProgress
+    data: Dataset,
+    sizes: Sizes,
+    question: Capacity,
+    enough: int,
+    cluster: Cluster | None,
+    progress: StageProgress,
 ) -> tuple[JacobianRank, Layer]:
     best: tuple[JacobianRank, Layer] | None = None
     xp = choose_device(question.device).namespace
@@ -166,7 +182,7 @@ def _rank(
         layer = draw_layer(data, *sizes, seed=[question.seed, draw])
         stage = f"Jacobian, {counted(sizes[0], 'head')}"
         told = partial(progress, stage)
-        rank = jacobian_rank(data, layer, enough=enough, xp=xp, progress=told)
+        rank = jacobian_rank(data, layer, enough=enough, xp=xp, cluster=cluster, progress=told)
         if best is None or rank.rank > best[0].rank:
             best = rank, layer
         if best[0].rank >= enough:

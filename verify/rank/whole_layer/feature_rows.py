@@ -37,6 +37,7 @@ from attncert.verify.features import features
 from attncert.verify.features.tables import Outer
 from attncert.verify.rank.engines.arithmetic import inverse, matmul, random_projection, reduce
 from attncert.verify.rank.residues import as_table, residues
+from attncert.verify.rank.whole_layer.sizes import rows_at_once
 
 _SPLIT = 4096  # exponents below p < 2^24 are written as 4096 a + b
 
@@ -46,7 +47,7 @@ class FeatureRows:
 
     p: a prime below 2^24 that does not divide the contexts' denominator.
     width: the columns per head, c; the default d gives Z itself. xp: the array namespace of the
-    results. columns: the number of columns, H·c.
+    results. columns: the number of columns, H·c. at_once: the examples to ask for at a time.
 
     >>> from attncert.constructions.data.generators import random
     >>> from flint import fmpq_mat
@@ -69,6 +70,7 @@ class FeatureRows:
             raise ZeroDivisionError(f"{p} divides the contexts' denominator")
         self.data, self.p, self.heads = data, p, len(layer.heads)
         self.width = data.d if width is None else width
+        self.at_once = rows_at_once(data, layer)
         self.columns = self.heads * self.width
         self._xp, self._mod = xp, p - 1
         self._tables = [xp.asarray(table) for table in _powers_of_two(p)]

@@ -16,9 +16,10 @@ rank J.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,7 +38,9 @@ from attncert.verify.rank.engines.arithmetic import matmul, reduce, require_exac
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
+from attncert.verify.rank.whole_layer.spread import spread_rank
 from attncert.verify.rank.whole_layer.streaming import Elimination
+from attncert.verify.sharding.engine import Cluster
 
 MOST_BYTES = 4 << 30  # memory for the elimination of a Jacobian
 _SMALL = 300  # with at most this number of rows, FLINT computes the rank
@@ -141,13 +144,15 @@ def jacobian_rank(
     columns: IntArray | None = None,
     primes: Sequence[int] = PRIMES_FLOAT64,
     xp: Any = np,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> JacobianRank:
     """The largest rank of J modulo one of the primes. The search stops at `enough` (default T·m).
 
     The result is exact, and a lower bound on the rank over ℝ. columns: as for `JacobianRows`; fewer
     columns cannot raise the rank. They are put in a random order, so that every block of columns
-    contains columns of all heads and a block of rows finds its pivots at once. Raises
+    contains columns of all heads and a block of rows finds its pivots at once. cluster: as for
+    `rank_of`. Raises
     features.NotIntegral if a logit is not an integer.
 
     >>> from attncert.constructions.data.generators import random
@@ -165,9 +170,9 @@ def jacobian_rank(
     for p in primes:
         if data.contexts.denominator % p == 0:
             continue
-        jacobian = JacobianRows(data, layer, p, order, xp)
+        make = partial(JacobianRows, layer=layer, p=p, columns=order)
         with suppress(SumVanishes):
-            rank = rank_of_rows(jacobian, rows, progress)
+            rank = rank_of(make, data, p, rows, xp=xp, cluster=cluster, progress=progress)
             best = max(best, JacobianRank(rank, rows, p), key=lambda found: found.rank)
         if best.rank >= enough:
             break
@@ -185,6 +190,32 @@ class Rows(Protocol):
     def at_once(self) -> int: ...
 
     def rows(self, start: int, stop: int) -> Any: ...
+
+
+def rank_of(
+    make: Callable[..., Rows],
+    data: Dataset,
+    p: int,
+    count: int,
+    *,
+    xp: Any = np,
+    cluster: Cluster | None = None,
+    progress: Progress = silent,
+    **how: Any,
+) -> int:
+    """The rank modulo p of the rows that `make` computes for these data with the namespace xp.
+
+    cluster: eliminates a large table on its workers (`is_spread`); the rank is then assumed. how:
+    arguments of `spread_rank`.
+    """
+    if cluster is not None and is_spread(count, cluster):
+        return spread_rank(make, data, p, count, cluster, progress, **how)
+    return rank_of_rows(make(data, xp=xp), count, progress)
+
+
+def is_spread(count: int, cluster: Cluster | None) -> bool:
+    """Whether `rank_of` takes the rank of this number of rows from workers."""
+    return cluster is not None and count > _SMALL
 
 
 def rank_of_rows(table: Rows, count: int, progress: Progress = silent) -> int:

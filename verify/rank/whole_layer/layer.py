@@ -17,8 +17,10 @@ divides no denominator, and the rank modulo it is T.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from attncert.constructions.data.dataset import Dataset
@@ -29,8 +31,10 @@ from attncert.constructions.progress import Progress, silent
 from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.engines.devices import Device, DeviceChoice, choose_device
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
-from attncert.verify.rank.whole_layer.sizes import HEIGHT, rows_at_once, widths
+from attncert.verify.rank.whole_layer.sizes import HEIGHT, widths
+from attncert.verify.rank.whole_layer.spread import spread_rank
 from attncert.verify.rank.whole_layer.streaming import Elimination
+from attncert.verify.sharding.engine import Cluster
 
 DEFAULT_MEMORY = 8 << 30  # bytes, enough for 60,000 examples
 
@@ -56,15 +60,17 @@ def layer_rank(
     device: DeviceChoice = "auto",
     memory: int = DEFAULT_MEMORY,
     primes: Sequence[int] = PRIMES_FLOAT64,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> LayerRank:
     """An exact lower bound on the rank of Z over Q. If it is T, the layer memorizes universally.
 
     data, layer: T examples and H heads; Z is T × H·d. device: auto, cpu or cuda. memory: bytes.
-    primes: primes p below 11.8·10^6 modulo which 2 has order p - 1. progress: called with the
-    number of finished rows and the number of all rows. The rank is never too large; it is too small
-    only if the random columns are unlucky. Raises InputError if the budget is too small, and
-    features.NotIntegral.
+    primes: primes p below 11.8·10^6 modulo which 2 has order p - 1. cluster: eliminates on its
+    workers instead (`spread.py`), whose memory is then the budget; the rank is the same, but
+    assumed. progress: called with the number of finished rows and the number of all rows. The rank
+    is never too large; it is too small only if the random columns are unlucky. Raises InputError if
+    the budget is too small, and features.NotIntegral.
 
     >>> from attncert.constructions import width_one
     >>> from attncert.constructions.data import generators
@@ -74,8 +80,9 @@ def layer_rank(
     (9, 11863067)
     """
     where = choose_device(device)
-    memory = where.memory(memory)
-    require_exact_products(where.namespace, primes[0])
+    memory = where.memory(memory) if cluster is None else sys.maxsize
+    xp = where.namespace
+    require_exact_products(xp, primes[0])
     width, *wider = widths(data, len(layer.heads), memory)
     best = LayerRank(0, primes[0], width, (), where)
     tried: list[tuple[int, int, int | None]] = []
@@ -83,7 +90,11 @@ def layer_rank(
         if data.contexts.denominator % p == 0:
             continue
         try:
-            rank = _rank(data, layer, p, width, where.namespace, progress)
+            make = partial(FeatureRows, layer=layer, p=p, width=width)
+            if cluster is None:
+                rank = _rank(make(data, xp=xp), xp, progress)
+            else:
+                rank = spread_rank(make, data, p, data.T, cluster, progress)
         except SumVanishes:
             tried.append((p, width, None))
             continue
@@ -96,13 +107,11 @@ def layer_rank(
     return replace(best, tried=tuple(tried))
 
 
-def _rank(data: Dataset, layer: Layer, p: int, width: int, xp: Any, progress: Progress) -> int:
-    rows = FeatureRows(data, layer, p, width=width, xp=xp)
-    elimination = Elimination(rows.columns, p)
-    step = rows_at_once(data, layer)
-    for start in range(0, data.T, HEIGHT):
-        stop = min(start + HEIGHT, data.T)
+def _rank(rows: FeatureRows, xp: Any, progress: Progress) -> int:
+    elimination, T, step = Elimination(rows.columns, rows.p), rows.data.T, rows.at_once
+    for start in range(0, T, HEIGHT):
+        stop = min(start + HEIGHT, T)
         parts = [rows.rows(a, min(a + step, stop)) for a in range(start, stop, step)]
         elimination.add(parts[0] if len(parts) == 1 else xp.concat(parts, axis=0))
-        progress(stop, data.T)
+        progress(stop, T)
     return elimination.rank

@@ -72,8 +72,7 @@ class Elimination:
         changed. Returns how many rows are independent of all rows before them."""
         if block.shape[0] > HEIGHT or block.shape[1] != self.columns:
             raise ValueError(f"a block of {block.shape} for {self.columns} columns")
-        for panel in self._panels:
-            block = self._without(block, panel)
+        block = self.left_of(block)
         independent, passed = 0, 0  # the first `passed` columns are zero in the remaining rows
         while block.shape[0] and passed < block.shape[1]:
             rows, columns, window = self._pivots(block, passed)
@@ -84,6 +83,16 @@ class Elimination:
             passed += window - len(rows)
         self.rank += independent
         return independent
+
+    def left_of(self, block: Any) -> Any:
+        """What is left of a block, in the columns that have no pivot: step 1 for all panels."""
+        for panel in self._panels:
+            block = self._without(block, panel)
+        return block
+
+    def __sizeof__(self) -> int:
+        """The bytes of the panels, by which Dask measures its memory."""
+        return sum(int(panel.rows.nbytes) for panel in self._panels)
 
     def _pivots(self, block: Any, passed: int) -> tuple[IntArray, IntArray, int]:
         """Independent rows and their pivot columns in a window of columns, and the window's

@@ -21,6 +21,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.features import features
 from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.whole_layer.layer import layer_rank
+from attncert.verify.sharding.engine import Cluster
 
 # If Z has at least this number of entries, blocks of rows in float64 are faster than FLINT,
 # although loading compiled code takes 0.3 s (benchmarks/rank.py).
@@ -63,13 +64,16 @@ def full_rank(
     data: Dataset,
     layer: Layer,
     device: DeviceChoice = "auto",
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Claim:
     """The claim rank Z = T for the finished layer; a full rank mod p is a full rank over ℚ.
     Undecided if the rank is smaller modulo every prime tried, or a logit is not an integer. A
-    repeated head is used once, since equal columns add nothing."""
-    if in_blocks(data, layer, device):
-        rank, prime = _rank_in_blocks(data, layer.distinct, device, progress)
+    repeated head is used once, since equal columns add nothing. cluster: eliminates a large Z; the
+    claim then rests on `spread.rank_records`."""
+    blocks = in_blocks(data, layer, device)
+    if blocks:
+        rank, prime = _rank_in_blocks(data, layer.distinct, device, cluster, progress)
         how = ", in float64 with exact sums"
     else:
         rank, prime = features.rank_of(data, layer.distinct)
@@ -81,6 +85,7 @@ def full_rank(
         Level.PROVED if rank == data.T else Level.UNDECIDED,
         numbers={"rank": rank, "T": data.T, "prime": prime, "columns": len(layer.heads) * data.d},
         arithmetic=f"features and rank mod {prime}{how}; the rank over ℚ is at least that",
+        rests_on=(ids.RANK_RECORDS,) if blocks and cluster is not None else (),
         source="docs/mathematics.md, section 3",
     )
 
@@ -92,10 +97,10 @@ def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> boo
 
 
 def _rank_in_blocks(
-    data: Dataset, layer: Layer, device: DeviceChoice, progress: Progress
+    data: Dataset, layer: Layer, device: DeviceChoice, cluster: Cluster | None, progress: Progress
 ) -> tuple[int, int]:
     try:
-        certified = layer_rank(data, layer, device=device, progress=progress)
+        certified = layer_rank(data, layer, device=device, cluster=cluster, progress=progress)
     except features.NotIntegral:
         return 0, PRIMES_FLOAT64[0]  # the features are not known over ℚ
     return certified.rank, certified.prime
