@@ -42,7 +42,6 @@ class _Entry:
     question: type[Question]
     function: Callable[[], Callable[..., Any]]
     load: Callable[[], Callable[..., Any]] = lambda: attncert.load
-    loads_by: tuple[str, ...] = ()
 
 
 _QUESTIONS = (
@@ -51,7 +50,7 @@ _QUESTIONS = (
     _Entry(Capacity, lambda: attncert.capacity),
     _Entry(Compare, lambda: attncert.compare),
     _Entry(Kruskal, lambda: attncert.kruskal, _load_vectors),
-    _Entry(Assume, lambda: attncert.assume, _load_inputs, ("tokens",)),
+    _Entry(Assume, lambda: attncert.assume, _load_inputs),
     _Entry(Attack, lambda: attncert.attack),
     _Entry(Audit, lambda: attncert.audit),
     _Entry(LayerQuestion, lambda: attncert.layer),
@@ -67,8 +66,7 @@ def _run(
     require_memory()
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
     if (path := sources.get("data")) is not None:  # the function reads weights and folders
-        options = {option: getattr(question, option) for option in entry.loads_by}
-        arguments["data"] = data = entry.load()(path, **options)
+        arguments["data"] = data = entry.load()(path)
         if isinstance(data, attncert.Dataset) and not question.unlabelled:
             _ = data.labels  # raises InputError if there are none
         name = data.name if question.command == "prove" else f"{data.name}-{question.command}"

@@ -57,9 +57,6 @@ class Assume(Question):
 
     heads: int | None = option(None, SIZE, "number H of heads of the layer")
     head_width: int | None = option(None, SIZE, "head width d_h of the layer; default: 1")
-    tokens: int | None = option(
-        None, whole(1, 2**31 - 1), "number n of tokens, if DATA has no contexts"
-    )
     subsets: int = option(5000, _COUNT, "number of random subsets of n queries")
     work: float = option(1.0, WORK, "limit on counted work for circuits")
     seed: int = option(0, SEED, "random seed of subsets and bases")

@@ -64,8 +64,7 @@ def assume(
 ) -> Assumed:
     """Decide whether the assumptions of the paper's theorem hold, and what follows for a layer.
 
-    inputs: a data set, `verify.assume.inputs.LayerInputs` (as read by `load_inputs`) or, if
-    question.tokens is set, anything that `Vectors.of` accepts: queries (N, d) without contexts. The
+    inputs: a data set, or `verify.assume.inputs.LayerInputs`, as read by `load_inputs`. The
     conclusion that A1 and A2 hold rests on one claim for each, which is proved (exactly, modulo
     primes or over ℚ), refuted or undecided. Samples are separate claims; singular values are
     floats, so claims about them are numerical. Source: paper, Assumptions 1 and 2;
@@ -78,7 +77,7 @@ def assume(
     ('proved', 'Every 2 of the 3 queries are independent (Assumption 1).')
     """
     question = question or Assume()
-    examples = question.of(LayerInputs.of(inputs, question.tokens))
+    examples = question.of(LayerInputs.of(inputs))
     with threadpool_limits(1):  # more BLAS threads do not help for matrices of this size
         return _assume(examples, question, progress)
 

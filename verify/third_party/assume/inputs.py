@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from attncert.constructions.arrays import AnyArray
+from attncert.constructions.data.conversion import describe
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.verify.kruskal.vectors import Vectors
@@ -35,26 +36,21 @@ class LayerInputs:
     shortest: int | None = None
 
     @classmethod
-    def of(cls, data: Any, tokens: int | None = None) -> LayerInputs:
-        """The queries and contexts of a data set, or vectors that `Vectors.of` accepts, as queries
-        without contexts, for this number of tokens. Raises InputError.
+    def of(cls, data: Any) -> LayerInputs:
+        """The queries and contexts of a data set. Raises InputError.
 
-        >>> LayerInputs.of([[1, 0, 0], [0, 1, 0]], tokens=2).queries
-        Vectors('vectors', N=2, d=3, dtype='int64')
+        >>> LayerInputs.of(Dataset.of([[1, 0, 0], [0, 1, 0]], [[0, 0, 1]])).queries
+        Vectors('data', N=1, d=3, dtype='int64')
         """
         if isinstance(data, LayerInputs):
             return data
-        queries = Vectors.of(data)
-        if isinstance(data, Dataset) and tokens is None:
-            data = data.expanded()
-            shortest = None if data.counts is None else min(data.counts)
-            numbers = range(len(data.contexts))
-            contexts = partial(map, lambda t: (t, as_table(data.rows(t))), numbers)
-            given = tuple(range(data.T))
-            return cls(queries, data.n, given, contexts, data.shared, shortest)
-        if tokens is None:
-            raise InputError("tokens", "given if there are no contexts", "left out")
-        return cls(queries, tokens, (), lambda: iter(()))
+        if not isinstance(data, Dataset):
+            raise InputError("data", "a data set, or the inputs of a layer", describe(data))
+        data = data.expanded()
+        shortest = None if data.counts is None else min(data.counts)
+        contexts = partial(map, lambda t: (t, as_table(data.rows(t))), range(len(data.contexts)))
+        given = tuple(range(data.T))
+        return cls(Vectors.of(data), data.n, given, contexts, data.shared, shortest)
 
     def take(self, count: int) -> LayerInputs:
         numbers = tuple(i for i in self.with_context if i < count)

@@ -1,4 +1,4 @@
-"""The input of `attncert assume`: a file of queries and contexts, or only vectors."""
+"""The input of `attncert assume`: a file of queries and contexts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncert.constructions.data.archives import read_arrays
 from attncert.constructions.data.digits import digits
 from attncert.constructions.data.loading import bundled, parse_json, read_source
 from attncert.constructions.errors import InputError, odd_key
-from attncert.verify.kruskal.vectors import Vectors, load_vectors
+from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.residues import as_table
 from attncert.verify.third_party.assume.inputs import LayerInputs
 
@@ -19,13 +19,10 @@ _FILE = "an .npz or JSON file of queries and contexts, or digits"
 _KEYS = ("queries", "contexts", "kept")
 
 
-def load_inputs(source: str, tokens: int | None = None) -> LayerInputs:
+def load_inputs(source: str) -> LayerInputs:
     """Read a file of `queries` (N, d) and `contexts` (N, n, d), or bundled data. An .npz may hold
     the contexts of some inputs alone, (C, n, d), with their increasing numbers, from 0, as `kept`
-    (C,). If `tokens` (n) is given, the file contains only vectors, as for `attncert kruskal`.
-    Raises InputError."""
-    if tokens is not None:
-        return LayerInputs.of(load_vectors(source), tokens)
+    (C,). Raises InputError."""
     if bundled(source):
         return LayerInputs.of(digits())
     return read_source(source, {"npz": _from_npz, "json": _from_json}, _FILE)
@@ -42,7 +39,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
         ours = [key for key in keys if key in _KEYS]
         wanted = _KEYS if "kept" in ours else _KEYS[:2]
         if sorted(ours) != sorted(wanted):
-            must = "made of queries and contexts (--tokens N for vectors alone)"
+            must = "made of queries and contexts (attncert kruskal takes vectors alone)"
             raise InputError(source, must, odd_key(ours, wanted))
         return wanted
 

@@ -212,7 +212,7 @@ def test_the_command(tmp_path: Path, shell: Shell) -> None:
     ("arrays", "said"),
     [
         ({"query": np.eye(3)}, "made of queries and contexts"),
-        ({"queries": np.eye(3)}, "--tokens N for vectors alone"),
+        ({"queries": np.eye(3)}, "attncert kruskal takes vectors alone"),
         ({"queries": np.eye(3), "contexts": np.ones((3, 2, 4))}, "contexts: must be of shape"),
         ({"queries": np.eye(3), "kept": [0]}, "without 'contexts'"),
         ({"queries": np.eye(3), "contexts": np.ones((1, 2, 3))}, "of shape (3, n, 3)"),
@@ -234,10 +234,9 @@ def test_bad_input_is_one_line(
     assert said in line and not (tmp_path / "o").exists()
 
 
-def test_vectors_alone_leave_contexts_open() -> None:
-    vectors = Vectors.of(np.eye(4))
-    little = Assume(subsets=0, work=0.1)
-    made = assume(LayerInputs.of(vectors, 2), little)
+def test_inputs_without_contexts_leave_them_open() -> None:
+    inputs = LayerInputs(Vectors.of(np.eye(4)), 2, (), lambda: iter(()))
+    made = assume(inputs, Assume(subsets=0, work=0.1))
     assert "confidence" not in report(made).files["report.md"].decode()
     assert levels(made)["contexts.independent"] == "undecided" and made.exit_status == 3
     assert made.placed == ()
