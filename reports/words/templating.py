@@ -6,12 +6,15 @@ Markdown or HTML.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from attncert.reports.words.numbers import indices, notation, percent, real, size, tokens, words
 from attncert.reports.words.text import MARK, code, markdown, sentence
@@ -47,9 +50,21 @@ def _environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        optimized=False,  # so that compiled templates do not depend on the filters
+        bytecode_cache=_Compiled(str(TEMPLATES / "__pycache__")),
     )
     environment.filters |= _FILTERS
     return environment
+
+
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates beside the templates, on the terms on which Python keeps bytecode."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if not sys.dont_write_bytecode:
+            with suppress(OSError):
+                Path(self.directory).mkdir(exist_ok=True)
+                super().dump_bytecode(bucket)
 
 
 def _tidy(text: str) -> str:
