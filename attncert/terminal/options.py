@@ -12,7 +12,7 @@ import typer
 from attncert.constructions.errors import InputError
 from attncert.verify.questions.question import Option, Question, arguments, flag, options
 
-Sources: TypeAlias = dict[str, str | None]  # the arguments by name: WEIGHTS, DATA
+Sources: TypeAlias = dict[str, str]  # the arguments by name: WEIGHTS, DATA
 
 _Record = TypeVar("_Record", bound=Question)
 _OUT = "folder for the report; default: attncert-report/NAME"
@@ -42,10 +42,7 @@ def command_of(
 def _parameters(record: type[Question]) -> Iterator[inspect.Parameter]:
     for name in arguments(record):
         about = typer.Argument(metavar=name.upper(), help=getattr(record, name))
-        if record.optional:
-            yield _parameter(name, Annotated[str | None, about], None)
-        else:
-            yield _parameter(name, Annotated[str, about])
+        yield _parameter(name, Annotated[str, about])
     for name, meaning in options(record).items():
         yield _parameter(name, _annotated(name, meaning), meaning.default)
     out = typer.Option("--out", help=_OUT)

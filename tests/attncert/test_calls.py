@@ -15,7 +15,7 @@ DATA = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
 LAYER = attncert.Weights.load("examples/trained/after.npz", heads=3)
 CALLS: dict[str, tuple[Any, ...]] = {
     "prove": (DATA,), "fit": (DATA,), "capacity": (DATA,),
-    "compare": (DATA,), "audit": (DATA,), "attack": (), "layer": (LAYER, DATA),
+    "compare": (DATA,), "audit": (), "attack": (), "layer": (LAYER, DATA),
     "kruskal": (DATA,), "assume": (DATA,),
 }  # fmt: skip
 

@@ -40,7 +40,7 @@ CASES = [
     "assume --subsets 20 --work 0.5 --seed 7",
     "assume --examples 5 --subsets 0 --heads 3 --head-width 2",
     "attack --construction paper --cases 5 --seed 2",
-    "audit --examples 4 --quick --construction paper --seed 1",
+    "audit --quick --construction paper --seed 1",
     "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
     "layer --tolerance 1e-3",
 ]
@@ -50,7 +50,7 @@ FILES = {
     "DATA": json.dumps(DATA.canonical()),
     "WEIGHTS": json.dumps({"network": [LAYER_BLOCK | BLOCK]}),
 }
-ASKED_OF = {"attack": [], "layer": ["WEIGHTS", "DATA"]}
+ASKED_OF = {"attack": [], "audit": [], "layer": ["WEIGHTS", "DATA"]}
 NOT_HERE = {
     "layer": {"prefix"},  # tested with several layers in test_weights_formats.py
 }

@@ -103,8 +103,7 @@ FILES = ["x\nholds: yes", "x\x1b[2J", "x\u202ey", "x\udcff", "$x$", "<b>"]
 @pytest.mark.parametrize("file", share(FILES, 3))
 @pytest.mark.parametrize(
     "words",
-    [["check"], ["check", "--fast"], ["explain"], ["prove"], ["kruskal"], ["capacity"],
-     ["audit", "--quick"]],
+    [["check"], ["check", "--fast"], ["explain"], ["prove"], ["kruskal"], ["capacity"]],
 )  # fmt: skip
 @pytest.mark.parametrize("content", [None, b"[", b'{"\\ud800\\u001b\\nholds: yes": 1}'])
 def test_a_file_name_prints_no_line_of_its_own(

@@ -1,1 +1,1 @@
-"""The audit: the purpose of each hypothesis, and an examination of a user's data."""
+"""The audit: the purpose of each hypothesis, and attacks on a construction."""

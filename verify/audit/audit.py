@@ -1,8 +1,7 @@
-"""`attncert audit` as a function: which step needs which hypothesis, and a user's data.
+"""`attncert audit` as a function: which step needs which hypothesis.
 
-Without data the conclusion says which hypotheses have a purpose: data were found on which only that
-hypothesis is false and a statement of the proof fails. With data the conclusion is that a
-construction memorizes them; it is refuted if no weights do.
+The conclusion says which hypotheses have a purpose: data were found on which only that hypothesis
+is false and a statement of the proof fails.
 """
 
 from __future__ import annotations
@@ -10,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.errors import InputError
 from attncert.constructions.progress import StageProgress, silent
-from attncert.verify.audit import user_data
 from attncert.verify.audit.sharpen import Sharpened, sharpen
 from attncert.verify.checking.answers import answers
 from attncert.verify.claims import ids
@@ -28,59 +24,37 @@ from attncert.verify.statements.construction import Construction
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AuditAnswer(Answer):
     """The answer to an audit. methods: the audited constructions. sharpened: the purpose of each of
-    their hypotheses; with data, only if the question names the construction. examined: the
-    examination of the user's data, if any."""
+    their hypotheses."""
 
     question: Audit
-    data: Dataset | Subject
+    data: Subject
     methods: tuple[Construction, ...]
-    sharpened: tuple[Sharpened, ...] = ()
-    examined: user_data.Examination | None = None
-
-    @property
-    def command(self) -> str:
-        return self.question.line(bare=self.examined is None)
+    sharpened: tuple[Sharpened, ...]
 
 
-@answers(Audit, data=Dataset)
-def audit(
-    data: Dataset | None = None,
-    question: Audit | None = None,
-    progress: StageProgress = silent,
-) -> AuditAnswer:
-    """Say what each hypothesis of a construction is for, and which hypotheses hold for the data.
+@answers(Audit)
+def audit(question: Audit | None = None, progress: StageProgress = silent) -> AuditAnswer:
+    """Say what each hypothesis of a construction is for.
 
-    data: None means only the purposes of the hypotheses. Arithmetic: exact. Source:
-    docs/audit-of-theorem-1.md; every other construction names its own. Raises InputError.
+    Arithmetic: exact. Source: docs/audit-of-theorem-1.md; every other construction names its own.
+    Raises InputError.
 
     >>> from attncert import Audit, audit
-    >>> answer = audit(question=Audit(construction="width-one", quick=True))
+    >>> answer = audit(Audit(construction="width-one", quick=True))
     >>> answer.standing.value, answer.trace["audit.width-one.A1"].level.value
     ('proved', 'proved')
     """
     question = question or Audit()
-    if data is None and question.examples is not None:
-        raise InputError("examples", "given with a data set", "without one")
-    methods, quick, seed = methods_of(question), question.quick, question.seed
-    examined, trace, found = None, list[Claim](), list[Sharpened]()
-    if data is not None:
-        data = question.of(data).expanded()
-        examined = user_data.examine(data, methods, quick, seed, progress)
-        trace = user_data.claims(examined)
-    if data is None or question.construction:
-        found = [x for method in methods for x in sharpen(method, quick, seed, progress)]
-        trace[-1:-1] = [x.claim() for x in found]
-    if data is None:
-        trace.append(_purposes(found))
+    methods = methods_of(question)
+    found = [x for y in methods for x in sharpen(y, question.quick, question.seed, progress)]
     return AuditAnswer(
         question=question,
-        data=data or Subject("the hypotheses"),
-        trace=ProofTrace(trace),
-        conclusion=trace[-1].id,
+        data=Subject("the hypotheses"),
+        trace=ProofTrace([*(x.claim() for x in found), _purposes(found)]),
+        conclusion=ids.AUDIT,
         uncertified="an audit has no file",
         methods=methods,
         sharpened=tuple(found),
-        examined=examined,
     )
 
 

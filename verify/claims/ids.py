@@ -11,7 +11,6 @@ these forms:
     claimed.<what>         a further claim of a construction about the outputs
     placed.<what>          partition.<what> for the largest part that can be placed
     sampled.<k>            random subsets of k vectors
-    audit.data.<name>      the verdict on one construction for the data of an audit
     audit.<name>.<what>    the step that breaks if this hypothesis alone is false
 
 Every other id is a constant below.
@@ -98,10 +97,6 @@ def sharpened(construction: str, hypothesis_: str) -> ClaimId:
     return ClaimId(f"audit.{construction}.{hypothesis_}")
 
 
-def audited(construction: str) -> ClaimId:
-    return ClaimId(f"{AUDIT_DATA}.{construction}")
-
-
 def head_and_step(claim_id: str) -> tuple[int, str] | None:
     """The head and the step that an id names; None for other claims.
 
@@ -178,7 +173,6 @@ COMPARISON: Final = ClaimId("comparison")
 # An audit, and an attack.
 ATTACK: Final = ClaimId("attack")
 AUDIT: Final = ClaimId("audit")
-AUDIT_DATA: Final = ClaimId("audit.data")
 
 # Third-party layers, fits, all labellings, and counts.
 LAYER_READ: Final = ClaimId("layer.read")

@@ -11,17 +11,17 @@ from attncert.verify.questions.values import SEED, SWITCH, text, whole
 
 @dataclass(frozen=True, repr=False)
 class Audit(Question):
-    """Say what breaks without each hypothesis of a construction, and which of them hold for DATA.
+    """Say what breaks without each hypothesis of a construction.
 
     Arithmetic and source: see `attncert.audit`. Raises InputError for options out of range.
 
-    >>> Audit(construction="paper", quick=True).line(bare=True)
+    >>> Audit(construction="paper", quick=True).line()
     'attncert audit --construction paper --quick'
     """
 
     command = "audit"
-    example = "attncert audit digits --examples 25 --quick"
-    optional = True
+    example = "attncert audit --construction paper --quick"
+    data = ""
 
     construction: str | None = option(
         None,

@@ -44,16 +44,14 @@ class Question:
     """A question about data. The first line of the docstring is the help of its command.
 
     example: a command line, shown in the help, that works in a checkout of the repository. weights,
-    data: descriptions of the arguments; "" if the command does not take the argument. optional:
-    whether arguments may be left out. Raises InputError with the name of the field if an option
-    does not accept a value.
+    data: descriptions of the arguments; "" if the command does not take the argument. Raises
+    InputError with the name of the field if an option does not accept a value.
     """
 
     command: ClassVar[str]
     example: ClassVar[str]
     weights: ClassVar[str] = ""
     data: ClassVar[str] = "a .json or .npz data set, - (stdin), or: digits"
-    optional: ClassVar[bool] = False
 
     examples: int | None = option(
         None, whole(1, 2**63 - 1), "use the first T examples; default: all", kw_only=True
@@ -92,16 +90,15 @@ class Question:
         """The data that the question is about: the first `examples` if this option is set."""
         return data if self.examples is None else data.take(self.examples)
 
-    def line(self, bare: bool = False) -> str:
-        """The command line that reproduces the answer, without paths or default values. bare:
-        whether to leave out the data.
+    def line(self) -> str:
+        """The command line that reproduces the answer, without paths or default values.
 
         >>> from attncert.verify.questions.prove import Prove
         >>> Prove("width-one", heads=3, data_file=True, examples=7).line()
         'attncert prove DATA --construction width-one --heads 3 --data-file --examples 7'
         """
-        parameters = () if bare else arguments(type(self))
-        words = [f"attncert {self.command}", *(name.upper() for name in parameters)]
+        parameters = (name.upper() for name in arguments(type(self)))
+        words = [f"attncert {self.command}", *parameters]
         for name, meaning in options(type(self)).items():
             setting = getattr(self, name)
             if meaning.repeats and setting != meaning.default:
