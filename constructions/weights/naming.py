@@ -19,7 +19,8 @@ _BUFFERS = ("bias", "masked_bias")  # buffers of causal masks in old files
 class Naming:
     """The weight and bias of query, key and value (or of one projection for all three) and of the
     output. conv: a fused weight may be stored (in, out), as by Conv1D. stacked: weights are (H, d,
-    width), the output's (H, width, m) or (H·width, m)."""
+    width), the output's (H, width, m) or (H·width, m). apart: keys and values may have widths of
+    their own."""
 
     format: str
     inputs: tuple[Names, ...]
@@ -29,6 +30,7 @@ class Naming:
     stacked: bool = False
     causal: bool = False
     scale: str = "sqrt-d"
+    apart: bool = False
 
     @property
     def weights(self) -> tuple[str, ...]:
@@ -112,6 +114,10 @@ def _hf(*modules: str, outside: tuple[str, ...] = (), gpt: bool = False) -> Nami
 
 NAMINGS = (
     Naming("torch-mha", (("in_proj_weight", "in_proj_bias"),), linear("out_proj")[0]),
+    Naming(
+        "torch-mha", tuple((f"{x}_proj_weight", "in_proj_bias") for x in "qkv"),
+        linear("out_proj")[0], apart=True,
+    ),
     _hf("q_proj", "k_proj", "v_proj", "out_proj", outside=_BUFFERS),
     _hf("q_proj", "k_proj", "v_proj", "o_proj"),
     _hf("self.query", "self.key", "self.value", "output.dense", outside=("output.LayerNorm.",)),

@@ -5,11 +5,15 @@ query, key and value are ordered by head, d_h for each. If keys and values have 
 queries, each serves several successive query heads (Ainslie et al. 2023), and is repeated here. A
 fused weight has the rows of query, then key, then value. Stacked weights, (H, d, d_h) and (H, d_v,
 m), are brought to that form first.
+
+torch.nn.MultiheadAttention takes keys and values of different widths (kdim, vdim). A token is then
+key and value side by side: with queries (e, 0, 0) and tokens (0, k, v) the weights of each part act
+on its own columns, and are 0 on the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from flint import fmpq_mat
@@ -114,6 +118,9 @@ def _parts(
     names = [(place.prefix + w, place.prefix + b) for w, b in place.naming.inputs]
     weights = [_matrix(arrays[weight], weight) for weight, _ in names]
     biases = [arrays.get(bias) for _, bias in names]
+    thirds = [slice(start, start + inner) for start in (0, inner, 2 * inner)]
+    if place.naming.apart:
+        biases = [bias and bias[rows] for bias, rows in zip(biases, thirds, strict=True)]
     for (_, name), weight, bias in zip(names, weights, biases, strict=True):
         if bias is not None and bias.shape != weight.shape[:1]:
             raise InputError(name, f"of shape {weight.shape[:1]}", bias.shape)
@@ -122,7 +129,6 @@ def _parts(
         if len(weight) != 3 * inner:
             must = f"of {inner} rows each for queries, keys and values"
             raise InputError(names[0][0], must, f"{len(weight)} rows")
-        thirds = [slice(start, start + inner) for start in (0, inner, 2 * inner)]
         weights = [weight[rows] for rows in thirds]
         biases = [bias and bias[rows] for rows in thirds]
         names *= 3
@@ -132,11 +138,13 @@ def _parts(
         groups = heads
     rows = (queries, queries * groups // heads, inner * groups // heads)
     for (name, _), weight, part, count in zip(names, weights, _PARTS, rows, strict=True):
-        shape = (count, weights[0].shape[1])
+        shape = (count, weight.shape[1] if place.naming.apart else weights[0].shape[1])
         if weight.shape != shape:
             raise InputError(
                 f"{name} ({part})", f"of shape {shape}, for {heads} heads", weight.shape
             )
+    if place.naming.apart:
+        weights = _side_by_side(weights)
     for i in (1, 2):
         weights[i] = _repeated(weights[i], groups, heads)
         biases[i] = bias if (bias := biases[i]) is None else _repeated(bias, groups, heads)
@@ -147,6 +155,15 @@ def _repeated(array: ExactArray, groups: int, heads: int) -> ExactArray:
     """The rows of each group, repeated for each head that uses it."""
     rows = np.arange(len(array)).reshape(groups, -1)
     return array[np.repeat(rows, heads // groups, axis=0).ravel()]
+
+
+def _side_by_side(weights: Sequence[ExactArray]) -> list[ExactArray]:
+    """Each weight with zeros in the columns of the others."""
+    widths, wide = [x.shape[1] for x in weights], list[ExactArray]()
+    for i, x in enumerate(weights):
+        columns = (sum(widths[:i]), sum(widths[i + 1 :]))
+        wide.append(ExactArray(np.pad(x.stored, ((0, 0), columns)), x.denominator))
+    return wide
 
 
 def _matrix(array: ExactArray, name: str) -> ExactArray:

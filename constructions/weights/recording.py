@@ -250,7 +250,12 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
             current.note(name, next(iter(arguments.values())) if layer else arguments.get(key))
         current.note("output", results[0] if isinstance(results, tuple) else results)
         arrays = current.arrays
-        if not np.array_equal(arrays["context"], arrays["value"]):
+        if place.naming.apart:  # query, key and value side by side
+            wide = np.concatenate([arrays["context"], arrays["value"]], axis=2)
+            before, after = arrays["query"].shape[2], wide.shape[2]
+            arrays["query"] = np.pad(arrays["query"], ((0, 0), (0, 0), (0, after)))
+            arrays["context"] = np.pad(wide, ((0, 0), (0, 0), (before, 0)))
+        elif not np.array_equal(arrays["context"], arrays["value"]):
             raise InputError("value", "the same as key: one context", "another")
         if not getattr(module, "batch_first", layer):
             current.arrays = {name: x.swapaxes(0, 1) for name, x in arrays.items()}

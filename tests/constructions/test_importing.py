@@ -173,12 +173,22 @@ def test_recorded_outputs_are_held_against_the_network() -> None:
         assert answer.exit_status == 3 and line in answer.reason
 
 
-def test_grouped_queries() -> None:
+def test_grouped_queries_and_keys_of_another_width() -> None:
     """NumPy computes the outputs from the definitions; heads have width 1."""
     rng = np.random.default_rng(0)
+    shapes = {"q_proj_weight": 4, "k_proj_weight": 3, "v_proj_weight": 5}
+    apart = {name: rng.normal(size=(4, width)) for name, width in shapes.items()}
+    apart |= {"in_proj_bias": rng.normal(size=12), "out_proj.weight": rng.normal(size=(4, 4))}
     rows = {"q": 4, "k": 2, "v": 2, "o": 4}
     grouped = {f"{x}_proj.weight": rng.normal(size=(count, 4)) for x, count in rows.items()}
-    e, x = (rng.normal(size=shape) for shape in ((1, 4), (3, 4)))
+    e, k, v, x = (rng.normal(size=shape) for shape in ((1, 4), (3, 3), (3, 5), (3, 4)))
+    bias = apart["in_proj_bias"].reshape(3, 4)
+    q, keys, values = (
+        a @ w.T + b for a, w, b in zip((e, k, v), apart.values(), bias, strict=False)
+    )
+    agrees(
+        apart, (q, keys, values), np.hstack([np.zeros((3, 4)), k, v]), np.pad(e, ((0, 0), (0, 8)))
+    )
     q, keys, values = (a @ w.T for a, w in zip((e, x, x), grouped.values(), strict=False))
     agrees(grouped, (q, keys.repeat(2, axis=1), values.repeat(2, axis=1)), x, e)
 

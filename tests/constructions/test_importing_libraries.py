@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.library_cases import CASES, TOKENS, difference, of_transformers
+from support.library_cases import CASES, TOKENS, difference, drawn, of_transformers
 
 import attncert
 from attncert.constructions.weights.libraries import LIBRARIES, library
@@ -63,11 +63,14 @@ def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
         assert answer.exit_status == 3 and "does not give the recorded outputs" in answer.reason
 
 
-def test_keys_and_values_of_another_width_are_refused() -> None:
+def test_keys_and_values_of_another_width() -> None:
     torch = pytest.importorskip("torch")
-    module = torch.nn.MultiheadAttention(4, 2, kdim=3, vdim=5, batch_first=True)
-    with pytest.raises(attncert.InputError, match=r"not one with .*'q_proj_weight'"):
-        attncert.Weights.from_torch(module)
+    module = drawn(torch.nn.MultiheadAttention(4, 2, kdim=3, vdim=5, batch_first=True)).double()
+    sizes = ((2, 3, 4), (2, 6, 3), (2, 6, 5))
+    with attncert.record(module) as taken, torch.no_grad():
+        module(*(torch.randn(size, dtype=torch.float64) for size in sizes))
+    answer = attncert.layer(attncert.Weights.from_torch(module), taken)
+    assert answer.data.d == 12 and answer.exit_status == 0
 
 
 HARMLESS = {
