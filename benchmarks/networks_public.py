@@ -34,6 +34,9 @@ from attncert import (
 )
 from attncert.constructions.network.blocks import Normalization
 from attncert.constructions.network.composed import Gated
+from attncert.verify.outputs.nearest import margins
+from attncert.verify.outputs.rounded import computed
+from attncert.verify.outputs.rounding import FORMATS
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 from benchmarks.networks_adders import (
@@ -241,6 +244,15 @@ def judged(case: Case) -> tuple[str, ...]:
     return f"{case.domain.inputs:,}", claim.level.value, shown["lead"][0], f"after {text}"
 
 
+def in_float32(case: Case) -> str:
+    """Whether rounding keeps the nearest label; for a domain, on the examples alone."""
+    levels = margins(case.data, computed(case.network, case.data, FORMATS["float32"])).levels
+    kept, tried = sum(level.holds for level in levels), f"{case.data.T:,} tried"
+    if kept < case.data.T:
+        return f"open on {case.data.T - kept:,} of {tried}"
+    return "kept" if case.domain is None else f"kept on {tried}"
+
+
 def rows(cases: tuple[Callable[[], Case], ...]) -> Iterator[list[str]]:
     for make in cases:
         start = time.process_time()
@@ -248,7 +260,7 @@ def rows(cases: tuple[Callable[[], Case], ...]) -> Iterator[list[str]]:
         told = judged(case)
         seconds = f"{time.process_time() - start:.1f}"
         parameters = str(case.network.parameters)
-        yield [case.name, case.source, parameters, *told, seconds]
+        yield [case.name, case.source, parameters, *told, in_float32(case), seconds]
 
 
 def main(*options: str) -> None:
@@ -260,10 +272,11 @@ def main(*options: str) -> None:
         "verdict",
         "margin",
         "where",
+        "float32",
         "s",
     ]
     print(f"| {' | '.join(headings)} |")
-    print("| --- | --- | ---: | ---: | --- | ---: | --- | ---: |")
+    print("| --- | --- | ---: | ---: | --- | ---: | --- | --- | ---: |")
     for row in rows(CASES if "--quick" in options else CASES + SLOW):
         print(f"| {' | '.join(row)} |", flush=True)
 

@@ -25,7 +25,7 @@ from attncert.constructions.brief import in_brief
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head
 from attncert.constructions.network.arithmetic import Arithmetic
-from attncert.constructions.network.states import States, stacked
+from attncert.constructions.network.states import States, beside, stacked
 
 Mask = tuple[tuple[bool, ...], ...] | Literal["causal"] | None
 Rows = list[list[Any]]
@@ -149,15 +149,19 @@ class Attention(Block):
             for head, rows in enumerate(table)
         ]
 
-    def features(self, states: States, weights: Sequence[Rows] | None = None) -> list[Any]:
-        """The weighted means of the tokens, by head; a row for each query."""
+    def features(
+        self, states: States, weights: Sequence[Rows] | None = None, *, of_values: bool = False
+    ) -> list[Any]:
+        """The weighted means of the tokens, or of their values, by head; a row for each query."""
         features, on = [], states.arithmetic
-        for rows in self.weights(states) if weights is None else weights:
+        weights = self.weights(states) if weights is None else weights
+        for head, rows in zip(self.heads, weights, strict=True):
             rest, means = iter(rows), []
             for queries, context in states.by_context:
                 count, tokens = int(queries.nrows()), int(context.nrows())
                 entries = [x for row in islice(rest, count) for x in row]
-                means.append(on.matrix(count, tokens, entries) * context)
+                read = context * on.matrix(head.value) if of_values else context
+                means.append(on.matrix(count, tokens, entries) * read)
             features.append(stacked(means, on))
         return features
 
@@ -172,7 +176,10 @@ class Attention(Block):
         return contributions
 
     def _made(self, states: States, *, of_tokens: bool) -> Any:
-        weights = self.weights(states, of_tokens=of_tokens)
+        weights, on = self.weights(states, of_tokens=of_tokens), states.arithmetic
+        if on.order == "values first":
+            means = self.features(states, weights, of_values=True)
+            return beside(means, on) * on.matrix(self.output)
         first, *others = self.contributions(self.features(states, weights), states)
         return sum(others, first)
 

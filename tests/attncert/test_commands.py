@@ -42,7 +42,7 @@ CASES = [
     "attack --construction paper --cases 5 --seed 2",
     "audit --quick --construction paper --seed 1",
     "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
-    "layer --tolerance 1e-3",
+    "layer --tolerance 1e-3 --computed-in float32",
 ]
 HEAD = {"query": [[1], [0], [2], [1]], "key": [[1], [1], [0], [1]], "value": [[1], [2], [0], [1]]}
 BLOCK = {"heads": [HEAD, HEAD], "output": [[1], [2]], "logit_unit": "1"}

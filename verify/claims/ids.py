@@ -168,6 +168,7 @@ NETWORK_RANK: Final = ClaimId("network.rank")
 NETWORK_FEATURES: Final = ClaimId("network.features")
 SITUATIONS: Final = ClaimId("situations")
 NETWORK_RECOMPUTED: Final = ClaimId("network.recomputed")
+MACHINE: Final = ClaimId("machine")
 COMPARISON: Final = ClaimId("comparison")
 
 # An audit, and an attack.

@@ -16,7 +16,7 @@ from flint import arb, fmpq_mat
 from attncert.constructions.arrays import AnyArray, FloatArray
 from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.states import States
-from attncert.verify.outputs.rounding import FLOATS, Floats
+from attncert.verify.outputs.rounding import REAL, Floats
 
 AT_ONCE = 2**18  # the most numbers in the tokens of one evaluation
 
@@ -32,7 +32,7 @@ class Balls(NamedTuple):
     def of(cls, x: Any) -> Balls:
         """Convert an array of Arb balls."""
         entries = np.array(x, dtype=object)
-        made = Floats.stored([arb(y) for y in entries.ravel().tolist()], *entries.shape)
+        made = REAL.stored([arb(y) for y in entries.ravel().tolist()], *entries.shape)
         return cls(made.centre[..., 0], made.radius[..., 0])
 
 
@@ -49,7 +49,7 @@ def outputs(blocks: Sequence[Block], tokens: Balls) -> Balls:
 
 def evaluated(blocks: Sequence[Block], contexts: Floats, queries: Floats) -> Balls:
     """The queries after the blocks, B×k, for B inputs."""
-    states = States((contexts,), queries, FLOATS)
+    states = States((contexts,), queries, queries.form.arithmetic)
     with np.errstate(all="ignore"):  # a number that overflows is not finite and proves nothing
         for block in blocks:
             states = block.after(states)

@@ -19,6 +19,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.outputs import memorized as claims
 from attncert.verify.outputs.error import at_most, default_limit
+from attncert.verify.outputs.rounded import computed_claims
 from attncert.verify.outputs.within import Bounds, certified, exact_outputs
 from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.questions.layer import LayerQuestion
@@ -80,6 +81,8 @@ def given_network(
     from attncert.verify.newton.ranks import ranks  # imports SciPy
 
     known = [*idle(Views(data, network, network)), *ranks(data, network), *known]
+    if question.computed_in:
+        known[-1:-1] = computed_claims(network, data, limit, question.computed_in)
     known = [*resting(known, reading)]
     return _concluded(question, data, construction, known, network, network, exact, bounds)
 

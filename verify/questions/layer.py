@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from attncert.verify.questions.question import Question, option
 from attncert.verify.questions.values import SIZE, TEXT, exact, one_of, path
 
+FORMATS = ("float32", "float64")
 SCALES, UNITS = ("none", "sqrt-d", "sqrt-model"), ("e", "ln2")
 
 
@@ -51,4 +52,9 @@ class LayerQuestion(Question):
         exact(),
         "largest allowed error; default: nearer to its own label than to any other for whole "
         "labels, else 1 % of their spread",
+    )
+    computed_in: str | None = option(
+        None,
+        one_of(*FORMATS),
+        f"also decide what a machine computes in {' | '.join(FORMATS)}, in any order of its sums",
     )

@@ -32,6 +32,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.claims.trace import ProofTrace
 from attncert.verify.features.attention import Attention
 from attncert.verify.outputs.error import Limit, at_most, default_limit
+from attncert.verify.outputs.rounded import computed_claims
 from attncert.verify.outputs.within import certified, exact_outputs
 from attncert.verify.prove.networks import given_network, resting, unread
 from attncert.verify.questions.layer import LayerQuestion
@@ -117,6 +118,8 @@ def layer(
         outcome = limited(network, examples, limit, exact)
         error, memorizes = outcome.claims
         claims = [error, audit.rank, memorizes]
+        if question.computed_in:
+            claims[-1:-1] = computed_claims(network, examples, limit, question.computed_in)
         if memorizes.level.holds:
             confirmed, file = _certified(attention, network, examples, outcome, question.line())
             on = tuple(claim.id for claim in confirmed)

@@ -9,6 +9,7 @@ NumPy in float32, with every step rounded like the recorded numbers, and float64
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.features.attention import Attention
 from attncert.verify.outputs.enclosure import decimal
+from attncert.verify.outputs.rounded import computed
+from attncert.verify.outputs.rounding import FORMATS
 from attncert.verify.third_party.layer.mask import Recorded
 
 _TIMES = 8  # a factor that allows for other orders of summation
@@ -65,15 +68,12 @@ def read_claim(
 
 def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
     """The same claim about a model of transformers; None if its blocks were given and not read
-    from a model. Rounding is measured by balls of the precision of the recorded numbers, times the
-    length of the longest sum. It counts only up to a fraction of the largest output, since such
-    balls are wide for short formats."""
+    from a model. Rounding is bounded by the model of `verify/outputs/rounding.py`, and by a
+    fraction of the largest output, since the model's bounds are wide for short formats."""
     if recorded is not None:
-        bits = round(-math.log2(recorded.unit))
-        longest = data.n + max(int(x.nrows()) for y in network.leaves for x in y.matrices)
+        machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
         try:
-            balls = network.enclosures(data, bits).entries()
-            lost = longest * max(float(x.rad()) for x in balls)
+            lost = max(float(x.rad()) for x in computed(network, data, machine).entries())
             with ctx.workprec(_BITS):
                 gaps = network.enclosures(data, _BITS) - arb_mat(_exact(recorded.outputs))
         except Inexact as reason:
