@@ -26,7 +26,7 @@ from attncert.constructions.network.states import States
 class Network:
     """Blocks in order, one or more; the output is the query after the last. Raises InputError.
 
-    type: the type of the model of transformers from which the blocks were read, if any.
+    type: the type of the model of another library from which the blocks were read, if any.
     Arithmetic: exact, or balls if a softmax is irrational. Source: docs/networks.md.
 
     >>> absolute = FeedForward(fmpq_mat(1, 2, [1, -1]), fmpq_mat(1, 2), activation="relu")

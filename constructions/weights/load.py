@@ -16,7 +16,7 @@ from attncert.constructions.foreign import printable
 from attncert.constructions.network.file import parsed
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights import files, own
-from attncert.constructions.weights.libraries import LIBRARIES, library
+from attncert.constructions.weights.libraries import LENS, LIBRARIES, library
 from attncert.constructions.weights.model_types import BY_NAME, model_type, number_of_heads
 from attncert.constructions.weights.naming import NAMINGS, Place, choose, places
 from attncert.constructions.weights.projections import of_projections
@@ -141,7 +141,7 @@ def network_of_state(
 
     arrays = read(choice)
     blocks = Transformer(design, kind, arrays).blocks(below)
-    return Network(blocks, str(config["model_type"]))
+    return Network(blocks, str(config.get("model_type", LENS)))
 
 
 def _with_dot(prefix: str) -> str:

@@ -128,6 +128,13 @@ NAMINGS = (
     _hf("to_q", "to_k", "to_v", "to_out.0"),
     _hf("c_attn", "c_proj", outside=_BUFFERS, gpt=True),
     _hf("qkv", "proj"),
+    *(
+        Naming(
+            "transformer-lens", (("W_Q", "b_Q"), (f"{x}W_K", f"{x}b_K"), (f"{x}W_V", f"{x}b_V")),
+            ("W_O", "b_O"), outside=("mask", "IGNORE"), stacked=True,
+        )
+        for x in ("", "_")
+    ),
     Naming(
         "paper", (("Wq", ""), ("Wk", ""), ("Wv", "")), ("Wo", ""), stacked=True, scale="sqrt-model"
     ),

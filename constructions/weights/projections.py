@@ -95,13 +95,13 @@ def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
 
 
 def _unstacked(array: ExactArray, output: bool) -> ExactArray:
-    """A weight (H, d, d_h) as (H·d_h, d), the output's as (m, H·d_v)."""
+    """A weight (H, d, d_h) as (H·d_h, d), the output's as (m, H·d_v), a bias as one row."""
     x = array.stored
     if output and x.ndim in (2, 3):
         return ExactArray(x.reshape(-1, x.shape[-1]).T, array.denominator)
     if x.ndim == 3:
         x = x.transpose(0, 2, 1).reshape(-1, x.shape[1])
-    return ExactArray(x, array.denominator)
+    return ExactArray(x.ravel() if array.stored.ndim < 3 else x, array.denominator)
 
 
 def _stored_turned(arrays: Mapping[str, ExactArray], place: Place) -> bool:

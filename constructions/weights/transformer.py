@@ -3,13 +3,13 @@
 With f attention or the feed-forward map, and N a normalization, each half of a layer is x + f(N(x))
 (pre-norm) or N(x + f(x)) (post-norm): a group with a skip connection, with N inside or after it.
 
-**Rotation.** A block rotates the coordinates 2j and 2j+1 of queries and keys; transformers
-rotates j and j + d_h/2. With the columns of both weights in another order, by a permutation P, the
-products are the same: (Pq)·(Pk) = q·k. The frequencies are b^(-2j/d_h), in float32, as the library
-computes them; as everywhere, a float is taken as a rational.
+**Rotation.** A block rotates the coordinates 2j and 2j+1 of queries and keys; most libraries rotate
+j and j + r/2. With the columns of both weights in another order, by a permutation P, the products
+are the same: (Pq)·(Pk) = q·k. Coordinates that are not rotated have frequency 0. The others have
+b^(-2j/r), in float32, as libraries compute it; as everywhere, a float is taken as a rational.
 
 **Biases** are as in `stored.py`. b_K adds b_K·q to all logits of a query, which softmax does not
-cancel if keys are rotated or normalized; so it is kept here.
+cancel if keys are rotated or normalized, or if logits are capped; so it is kept here.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from attncert.constructions.network.blocks import (
     FeedForward,
     Normalization,
     require_bias,
+    require_width,
 )
 from attncert.constructions.network.composed import Gated, Group
 from attncert.constructions.network.positional import GeneralAttention, HeadNorm, Positions, Rotary
@@ -76,7 +77,7 @@ class Transformer:
         while any(x.startswith(root + parts.layer.format(count)) for x in self.arrays):
             yield from self._layer(root + parts.layer.format(count))
             count += 1
-        if design.layers != count:
+        if design.layers not in (None, count):
             raise InputError("layers", f"{design.layers}, as the configuration says", count)
         yield from self._norm(root, parts.last)
         last = parts.output
@@ -87,9 +88,11 @@ class Transformer:
             yield FeedForward(turned := table.transpose(), _zeros(turned), "all")
 
     def _layer(self, prefix: str) -> Iterator[Block]:
-        halves = self._attention(prefix + self.parts.attention), self._feed_forward(prefix)
+        halves = [self._attention(prefix + self.parts.attention)]
+        if not self.design.alone:
+            halves.append(self._feed_forward(prefix))
         for i, half in enumerate(halves):
-            norm = [*self._norm(prefix, self.parts.norms[i])]
+            norm = [*self._norm(prefix, self.parts.norms[i] if self.design.norm else None)]
             before, after = ([], norm) if self.design.post else (norm, [])
             yield Group((*before, *half), "all", residual=True)
             yield from after
@@ -106,7 +109,7 @@ class Transformer:
         width = stored.layer.head_width
         order, rotary = list(range(width)), None
         if design.rotary is not None:
-            order, rotary = _rotation(design.rotary, width)
+            order, rotary = _rotation(design, width)
         heads = tuple(
             replace(head, key=_columns(head.key, order), query=_columns(head.query, order))
             for head in stored.layer.heads
@@ -121,26 +124,33 @@ class Transformer:
         block = GeneralAttention(
             heads, stored.layer.output, "all", unit="1", mask="causal" if design.causal else None,
             root=width if design.divided else 1, norm=norm, rotary=rotary,
+            cap=_exact(design.cap) if design.cap > 0 else None,
         )  # fmt: skip
         return stored.with_biases(block)
 
     def _feed_forward(self, prefix: str) -> list[Block]:
-        parts, activation = self.parts, ACTIVATIONS[self.design.activation]
+        parts, activation = self.parts, ACTIVATIONS[self.design.activation or ""]
         up, down = (self._map(prefix, part) for part in (parts.up, parts.down))
-        if parts.gate:
+        if parts.gate and self.design.gated:
             gate = self._map(prefix, parts.gate)
+            if parts.late:
+                require_width(prefix + parts.down.weight, down[0], up[1])
+                up, down = (up[0], _zeros(up[0])), (down[0], up[1] * down[0] + down[1])
             return [Gated(*gate, *up, "all", activation), FeedForward(*down, "all")]
         return [FeedForward(*up, "all", activation), FeedForward(*down, "all")]
 
     def _norm(self, prefix: str, names: Names | None) -> Iterator[Block]:
         """A normalization whose weights have these names, if the design has one."""
         kind = self.design.norm
-        if names is None:
+        if names is None or kind is None:
             return
-        gain = self._row(prefix + names[0])
+        if kind.endswith("Pre"):
+            gain = fmpq_mat(1, self.design.width, [1] * self.design.width)
+        else:
+            gain = self._row(prefix + names[0])
         there = kind == "LN" and prefix + names[1] in self.arrays
         bias = self._row(prefix + names[1]) if there else _zeros(gain)
-        yield Normalization(gain, bias, _exact(self.design.epsilon), kind == "LN", "all")
+        yield Normalization(gain, bias, _exact(self.design.epsilon), kind.startswith("LN"), "all")
 
     def _places(self, root: str) -> fmpq_mat:
         table = self._table(root + self.parts.places)
@@ -176,19 +186,23 @@ class Transformer:
         return matrix, bias
 
 
-def _rotation(base: float, width: int) -> tuple[list[int], Rotary]:
+def _rotation(design: Design, width: int) -> tuple[list[int], Rotary]:
     """The order of the coordinates of a head, and their frequencies.
 
-    >>> _rotation(4.0, 4)
+    >>> _rotation(Design(1, rotary=4.0), 4)
     ([0, 2, 1, 3], Rotary(unit='radian', frequencies=[1, 1/2]))
     """
-    if width % 2 or base < 1:
-        must = "of base 1 or more and of an even number of coordinates"
-        raise InputError("rotary", must, f"of base {base} and of {width}")
-    places_ = np.arange(0, width, 2, dtype=np.float32) / np.float32(width)
+    r, base = design.rotated or width, design.rotary or 0
+    if r % 2 or width % 2 or r > width or base < 1:
+        must = f"of base 1 or more and of an even number of the {width} coordinates"
+        raise InputError("rotary", must, f"of base {base} and of {r}")
+    places_ = np.arange(0, r, 2, dtype=np.float32) / np.float32(r)
     frequencies = 1 / np.float32(base) ** places_
-    order = [x for j in range(width // 2) for x in (j, j + width // 2)]
-    return order, Rotary("radian", ExactArray.of([frequencies.tolist()]).matrix())
+    half = r // 2
+    order = [x for j in range(half) for x in (j, j + half)]
+    order = list(range(width)) if design.neighbours else [*order, *range(r, width)]
+    rest = [0.0] * ((width - r) // 2)
+    return order, Rotary("radian", ExactArray.of([[*frequencies.tolist(), *rest]]).matrix())
 
 
 def _columns(matrix: fmpq_mat, order: list[int]) -> fmpq_mat:

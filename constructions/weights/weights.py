@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.data.conversion import on_host
 from attncert.constructions.errors import InputError, whole
 from attncert.constructions.network.network import Network
 from attncert.constructions.weights.files import Choose, of_tensor, require_module
+from attncert.constructions.weights.libraries import TRACR
 from attncert.constructions.weights.load import (
     Selection,
     load_weights,
@@ -21,8 +25,10 @@ from attncert.constructions.weights.model_types import HEADS, TORCH
 from attncert.constructions.weights.stored import StoredLayer
 
 _OF_TORCH = ("num_heads", "add_zero_attn")
-_LIBRARIES = ("transformers.", "torch.nn.")
+_OURS = ("transformers.models.", "transformer_lens.")
+_LIBRARIES = ("transformers.", "torch.nn.", "transformer_lens.")
 _WAY_OUT = 'format="hf"'
+_HAIKU = {"w": "weight", "b": "bias"}
 
 
 class Weights(StoredLayer):
@@ -83,16 +89,16 @@ class Weights(StoredLayer):
 
 
 def configuration(module: Any) -> dict[str, Any] | None:
-    """The options of torch.nn.MultiheadAttention, or of a module of transformers; None if a class
-    in it is of another origin, and may compute differently."""
+    """The options of torch.nn.MultiheadAttention, or of a module of transformers or
+    TransformerLens; None if a class in it is of another origin, and may compute differently."""
     kind = type(module)
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}
     parts = list(module.modules()) if hasattr(module, "modules") else []
     foreign = [x for x in parts if not type(x).__module__.startswith(_LIBRARIES)]
-    if foreign or not kind.__module__.startswith("transformers.models."):
+    if foreign or not kind.__module__.startswith(_OURS):
         return None
-    configs: list[Any] = [getattr(x, "config", None) for x in parts]
+    configs: list[Any] = [getattr(x, y, None) for x in parts for y in ("config", "cfg")]
     return next((dict(x.to_dict()) for x in configs if hasattr(x, "to_dict")), None)
 
 
@@ -109,11 +115,12 @@ def heads_of(module: Any) -> int | None:
 def network_of(
     source: Any, config: Mapping[str, Any] | None = None, *, prefix: str = ""
 ) -> Network:
-    """The network that a transformer of the library transformers computes, or a part of it,
-    selected by `prefix`.
+    """The network that a transformer of another library computes, or a part of it, selected by
+    `prefix`.
 
-    source: a module of a type that docs/models-and-layers.md lists; arrays by name, with the
-    options in `config`; or a model's folder. A network with a table of tokens takes one-hot rows.
+    source: a module of transformers, of a type that docs/models-and-layers.md lists; a module of
+    TransformerLens; a model that tracr compiled; arrays by name, with the options in `config`; or a
+    model's folder. A network with a table of tokens takes one-hot rows.
 
     Arithmetic: exact, with floats as rationals. Raises InputError for a type, an option or an array
     that is not understood, and for a module in training mode. Source: docs/models-and-layers.md.
@@ -121,7 +128,7 @@ def network_of(
     >>> network_of({}, {"model_type": "gptj"})
     Traceback (most recent call last):
     attncert.InputError: config: model_type: must be one of gpt2, bert, llama, mistral, qwen2, \
-qwen3, not gptj
+qwen3, transformer-lens, tracr, not gptj
     """
     if isinstance(source, str | os.PathLike):
         found = load_weights(source, prefix=prefix)
@@ -129,7 +136,9 @@ qwen3, not gptj
             raise InputError("prefix", "that of a model or a layer", f"of attention: {prefix!r}")
         return found
     arrays, told = source, config
-    if not isinstance(source, Mapping):
+    if hasattr(source, "model_config"):
+        arrays, told = _compiled(source)
+    elif not isinstance(source, Mapping):
         arrays, told = _module(source)
     told = told or {}
 
@@ -152,3 +161,17 @@ def _module(module: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
     config = configuration(module) or {"model_type": f"of type {type(module).__name__}"}
     config.pop("architectures", None)
     return module.state_dict(), config
+
+
+def _compiled(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and options of a model that tracr compiled. Its maps are stored (in, out)."""
+    arrays = {}
+    for module, parameters in model.params.items():
+        for name, array in parameters.items():
+            where = f"{module.replace('/', '.')}.{_HAIKU.get(name, name)}"
+            arrays[where] = np.asarray(array).T if name == "w" else np.asarray(array)
+    config = {**vars(model.model_config), "model_type": TRACR}
+    function, jax = config["activation_function"], sys.modules.get("jax")
+    if jax and function is jax.nn.relu:
+        config["activation_function"] = "relu"
+    return arrays, config

@@ -1,7 +1,7 @@
-"""Transformers of the library transformers give the outputs recorded there, or are refused.
+"""Transformers of other libraries give the outputs recorded there, or are refused.
 
 tests/support/library_cases.py recorded the outputs in library_outputs.json;
-test_importing_libraries.py compares them with the library itself.
+test_importing_libraries.py compares them with the libraries themselves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from attncert.constructions.weights.projections import of_projections
 from attncert.constructions.weights.recording import Recording
 
 HELD: dict[str, Any] = json.loads(FILE.read_text())
-LAYER = RECORDED[0]
+LAYER, LENS, TRACR = (RECORDED[i] for i in (0, 3, 4))
 
 
 def network(name: str, **changed: Any) -> attncert.Network:
@@ -49,6 +49,10 @@ OTHERWISE = {
     "layer_norm_epsilon": (LAYER, 0.1),
     "hidden_act": ("bert, a layer", "silu"),
     "rope_parameters": ("qwen3", {"rope_type": "default", "rope_theta": 2.0}),
+    "attn_scores_soft_cap": (LENS, 0.0),
+    "rotary_adjacent_pairs": (LENS, True),
+    "rotary_dim": (LENS, 2),
+    "normalization_type": (LENS, "LN"),
 }
 
 
@@ -68,6 +72,10 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "scaled rotation": ("qwen3", {"rope_scaling": {"rope_type": "yarn"}}, "type default.*yarn"),
     "a window": ("qwen3", {"sliding_window": 8}, "sliding_window: must be None"),
     "other layers": ("qwen3", {"num_hidden_layers": 3}, "layers: must be 3, as the conf.* not 2"),
+    "parallel halves": (LENS, {"parallel_attn_mlp": True}, "parallel_attn_mlp: must be False"),
+    "a factor": (LENS, {"attn_scale": 3.0}, r"must be the root of d_head \(6\), to be read, not 3"),
+    "ALiBi": (LENS, {"positional_embedding_type": "alibi"}, "must be standard or rotary"),
+    "norms of tracr": (TRACR, {"layer_norm": True}, "layer_norm: must be False"),
     "another type": (LAYER, {"model_type": "gptj"}, "model_type: must be one of gpt2, bert"),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Compares networks with the library transformers; skipped if it is missing.
+"""Compares transformers of other libraries with the libraries; skipped if these are missing.
 
 test_importing.py compares them with recorded outputs.
 """
@@ -16,17 +16,20 @@ from support.library_cases import CASES, TOKENS, difference, drawn, of_transform
 import attncert
 from attncert.constructions.weights.libraries import LIBRARIES, library
 
-
-@pytest.fixture
-def _libraries() -> None:
-    pytest.importorskip("torch", exc_type=ImportError)
-    pytest.importorskip("transformers", exc_type=ImportError)
+NEEDS = {"TransformerLens": "transformer_lens", "tracr": "tracr"}
 
 
-@pytest.mark.usefixtures("_libraries")
+def _require(case: str) -> None:
+    """Skip if a library that the case needs is missing."""
+    kind = case.split(",")[0]
+    for module in (NEEDS.get(kind, "transformers"), *(() if kind == "tracr" else ("torch",))):
+        pytest.importorskip(module, exc_type=ImportError)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_network_outputs_what_the_library_computes(name: str, tmp_path: Path) -> None:
-    """The network is read from the model and from its folder."""
+    """The network is read from the model and, for transformers, from its folder."""
+    _require(name)
     case = CASES[name]()
     found = attncert.network_of(case.model)
     assert difference(found, case.inputs, case.outputs, case.causal) < 2e-6
@@ -82,10 +85,10 @@ HARMLESS = {
 }  # fmt: skip
 
 
-@pytest.mark.usefixtures("_libraries")
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "mistral", "qwen2", "qwen3"])
 def test_no_option_of_a_layer_is_left_out(name: str) -> None:
     """Each option that the source of a layer uses is read, known to be plain, or harmless."""
+    _require(name)
     model, row = of_transformers(name, **PLAIN.get(name, {})).model, library({"model_type": name})
     assert row is not None and row in LIBRARIES
     known = {*row.options.values(), *row.plain} | HARMLESS

@@ -163,6 +163,30 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: S
 # Formats that state more or less about a layer.
 
 
+def heads_apart(layer: ThirdParty) -> dict[str, Any]:
+    """TransformerLens: a matrix (d, d_h) for each head."""
+    parts, H = layer.parts, layer.heads
+    arrays = {f"W_{x.upper()}": parts[x].reshape(H, -1, D).transpose(0, 2, 1) for x in "qkv"}
+    arrays |= {f"b_{x.upper()}": parts[f"b{x}"].reshape(H, -1) for x in "qkv"}
+    out = parts["o"].T.reshape(H, -1, D)
+    buffers = {"mask": np.tril(np.ones((3, 3))) > 0, "IGNORE": np.array(-np.inf)}
+    return arrays | {"W_O": out, "b_O": parts["bo"]} | buffers
+
+
+def test_transformer_lens(tmp_path: Path) -> None:
+    arrays = heads_apart(GPT2)
+    state = {f"blocks.0.attn.{key}": x for key, x in arrays.items()}
+    np.savez(tmp_path / "x.npz", **state)
+    weights = load_weights(tmp_path / "x.npz")
+    assert (weights.format, weights.scale) == ("transformer-lens", "sqrt-d")
+    assert abs(gaps(weights, DATA)).max() < 1e-12
+    with pytest.raises(InputError, match="heads: must be 3, as the file says, not 2"):
+        load_weights(tmp_path / "x.npz", heads=2)
+    np.savez(tmp_path / "x.npz", **state | {"blocks.0.attn.rotary_sin": np.ones((3, 3))})
+    with pytest.raises(InputError, match=r"not of 'blocks\.0\.attn\.rotary_sin' as well"):
+        load_weights(tmp_path / "x.npz")
+
+
 def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
     """That class has wide heads, values of width one, and logits divided by the root of the model's
     width."""

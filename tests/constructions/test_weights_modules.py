@@ -219,9 +219,9 @@ def test_a_module_that_is_run_otherwise_is_one_line(name: str) -> None:
 
 
 def test_projections_that_are_no_modules_or_run_by_keyword() -> None:
-    heads_apart = Module(**{f"W{x}": np.ones((HEADS, D, 2)) for x in "qkvo"})
+    heads_apart = Module(**{f"W_{x}": np.ones((HEADS, D, 2)) for x in "QKVO"}, b_Q=np.ones(4))
     with (
-        pytest.raises(InputError, match="one whose Wq is not a mod"),
+        pytest.raises(InputError, match="one whose W_Q is not a mod"),
         attncert.record(heads_apart),
     ):
         pass

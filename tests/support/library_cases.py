@@ -1,9 +1,10 @@
-"""Small transformers of the library transformers, with random weights, and their outputs.
+"""Small transformers of other libraries, with random weights, and their outputs.
 
 python tests/support/library_cases.py [NAME...] records cases in library_outputs.json beside it, so
-that they are compared even if the library is missing. Weights are multiples of 1/8.
+that they are compared even if these libraries are missing. Weights are multiples of 1/8.
 
-    pip install torch==2.14.1 transformers==5.24.0
+    pip install torch==2.14.1 transformers==5.24.0 transformer_lens==2.16.1
+    pip install tracr-pypi==1.0.0    (apart from the others: it needs JAX)
 """
 
 from __future__ import annotations
@@ -67,6 +68,39 @@ def of_transformers(name: str, part: str = "", **options: Any) -> Case:
     return Case(found, given[0].numpy(), made[0].numpy(), name != "bert")
 
 
+def of_lens(**options: Any) -> Case:
+    import torch
+    from transformer_lens import HookedTransformer, HookedTransformerConfig
+
+    config = HookedTransformerConfig(
+        n_layers=2, d_model=4, n_ctx=6, d_head=6, n_heads=2, d_mlp=3, d_vocab=WORDS, device="cpu",
+        **options,
+    )  # fmt: skip
+    model = drawn(HookedTransformer(config))
+    with torch.no_grad():
+        outputs = model(torch.tensor([TOKENS]))[0].numpy()
+    return Case(model, ONE_HOT, outputs, config.attention_dir == "causal")
+
+
+def of_tracr(program: str, **options: Any) -> Case:
+    from tracr.compiler import compiling, lib
+    from tracr.rasp import rasp
+
+    made = {
+        "fraction of x before": lambda: lib.make_frac_prevs(rasp.tokens == "x"),
+        "histogram": lib.make_hist,
+        "sort": lambda: lib.make_sort_unique(rasp.tokens, rasp.tokens),
+    }[program]()
+    model = compiling.compile_rasp_to_model(
+        made, vocab={"x", "y"}, max_seq_len=3, compiler_bos="BOS", **options
+    )
+    words = ["BOS", "x", "y", "x"]
+    width = len(model.params["token_embed"]["embeddings"])
+    inputs = np.eye(width, dtype=int)[model.input_encoder.encode(words)]
+    outputs = np.asarray(model.apply(words).transformer_output)[0]
+    return Case(model, inputs, outputs, model.model_config.causal)
+
+
 def drawn(module: Any) -> Any:
     """The module in eval mode, with random multiples of 1/8."""
     import torch
@@ -78,6 +112,7 @@ def drawn(module: Any) -> Any:
     return module.eval()
 
 
+ROTATED = {"positional_embedding_type": "rotary", "rotary_dim": 4}
 CASES: dict[str, Callable[[], Case]] = {
     "gpt2": lambda: of_transformers("gpt2"),
     "gpt2, a layer, not divided": lambda: of_transformers(
@@ -91,8 +126,28 @@ CASES: dict[str, Callable[[], Case]] = {
     "qwen3": lambda: of_transformers(
         "qwen3", num_attention_heads=4, num_key_value_heads=2, rope_theta=9.0
     ),
+    "TransformerLens": lambda: of_lens(act_fn="gelu_new"),
+    "TransformerLens, attention alone": lambda: of_lens(attn_only=True, normalization_type=None),
+    "TransformerLens, both sides": lambda: of_lens(
+        act_fn="gelu", normalization_type="LNPre", attention_dir="bidirectional",
+        use_attn_scale=False,
+    ),
+    "TransformerLens, grouped, gated, capped": lambda: of_lens(
+        act_fn="silu", normalization_type="RMS", gated_mlp=True, n_key_value_heads=1,
+        attn_scores_soft_cap=5.0, **ROTATED,
+    ),
+    "TransformerLens, neighbours rotated": lambda: of_lens(
+        act_fn="relu", normalization_type="RMSPre", rotary_adjacent_pairs=True, **ROTATED
+    ),
+    "tracr, fraction of x before": lambda: of_tracr("fraction of x before", causal=True),
+    "tracr, histogram": lambda: of_tracr("histogram"),
+    "tracr, sort": lambda: of_tracr("sort"),
 }  # fmt: skip
-RECORDED = ("gpt2, a layer, not divided", "bert, a layer", "qwen3")
+BUFFERS = ("attn.mask", "attn.IGNORE", "attn.rotary_sin", "attn.rotary_cos")
+RECORDED = (
+    "gpt2, a layer, not divided", "bert, a layer", "qwen3",
+    "TransformerLens, grouped, gated, capped", "tracr, fraction of x before",
+)  # fmt: skip
 
 
 def difference(network: Network, inputs: Any, outputs: Any, causal: bool) -> float:
@@ -108,14 +163,21 @@ def difference(network: Network, inputs: Any, outputs: Any, causal: bool) -> flo
 def _written(name: str) -> dict[str, Any]:
     """What the file stores for a case, with only the options that the table of libraries names."""
     case = CASES[name]()
-    arrays, config = weights._module(case.model)
+    compiled = hasattr(case.model, "model_config")
+    arrays, config = (weights._compiled if compiled else weights._module)(case.model)
     row = library(config)
     assert row is not None
-    used = {*row.options.values(), *row.plain, "model_type", "rope_parameters"}
+    used = {*row.options.values(), *row.plain, "model_type", "rope_parameters", "d_head"}
+    used |= {"attn_scale", "attention_dir", "rotary_base", "final_rms"}
+    of = "tracr-pypi" if compiled else "transformer_lens" if "Lens" in name else "transformers"
     return {
-        "library": f"transformers {version('transformers')}",
+        "library": f"{of} {version(of)}",
         "config": {key: x for key, x in config.items() if key in used},
-        "arrays": {key: np.asarray(x).astype(float).tolist() for key, x in arrays.items()},
+        "arrays": {
+            key: np.asarray(x).astype(float).tolist()
+            for key, x in arrays.items()
+            if not key.endswith(BUFFERS)
+        },
         "inputs": case.inputs.tolist(),
         "outputs": np.asarray(case.outputs, dtype=float).round(7).tolist(),
         "causal": case.causal,

@@ -59,7 +59,7 @@ def given_network(
     network: Network, data: Dataset, question: LayerQuestion, reading: Claim | None = None
 ) -> Proof:
     """Judge a network from a file on data: `attncert layer` for networks that are not one layer.
-    reading: the claim that it was read correctly from a model of transformers.
+    reading: the claim that it was read correctly from a model of another library.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
     certificate shows equality, the least margin, or the largest error. Raises InputError for
