@@ -6,11 +6,13 @@ float64 for many situations at once (batches.py), then in Arb for those that flo
 decide. If a situation is still open, but the input that it names has a lead above 0, the symbols of
 an open place are repeatedly split into halves, which together cover the situation.
 
-The situations are divided into shards (verify/sharding).
+The situations are divided into shards (verify/sharding). The record of a shard does not depend on
+the machine that computes it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -28,6 +30,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.network.arithmetic import BALLS, Inexact
 from attncert.constructions.network.blocks import Attention, Block, FeedForward
 from attncert.constructions.network.composed import Group
+from attncert.constructions.network.file import as_json, of_json
 from attncert.constructions.network.network import Network, readout
 from attncert.constructions.network.states import States, beside
 from attncert.verify.outputs.batches import Balls, leads, less_others, outputs
@@ -72,6 +75,11 @@ class Cases:
             raise InputError("positions", must, len(origin.positions))
         return cls(domain, width, network, origin.embedding, origin.positions)
 
+    def __reduce__(self) -> Any:
+        """Support for worker processes, since FLINT matrices cannot be pickled."""
+        parts = self.domain, self.width, as_json(self.network), self.embedding, self.positions
+        return _unpickled, parts
+
     def keys(self, *, halved: bool) -> dict[str, Any]:
         """The keys of the domain in a certificate. Only states that can be reached are included.
         halved: whether the symbols of open places are halved."""
@@ -105,6 +113,22 @@ class Cases:
 
     def situations(self, shard: Shard) -> list[Situation]:
         return list(self.domain.situations(int(shard.kind), self.width, shard.start, shard.stop))
+
+    def fits(self, shard: Shard, record: Any) -> bool:
+        """Whether a record has the form that `judged` returns."""
+        if not isinstance(record, dict) or record.keys() != {"least", "halved", "wrong", "open"}:
+            return False
+        least, halved, wrong, open_ = record.values()
+        numbers = [*([] if wrong is None else [wrong]), *(open_ if type(open_) is list else [-1])]
+        if type(least) is list and len(least) == 2:
+            numbers.append(least[0])
+        elif least is not None:
+            return False
+        bounded = wrong is not None or bool(open_)
+        if least is not None:
+            bounded = type(least[1]) is float and 0 < least[1] < math.inf
+        inside = all(type(t) is int and 0 <= t < shard.count for t in numbers)
+        return bounded and inside and type(halved) is bool
 
     # Bounds of leads.
 
@@ -339,3 +363,9 @@ class _Begun(Group):
         for block in self.blocks:
             inner = block.after(inner)
         return self.joined(inner, part(slice(self.width)))
+
+
+def _unpickled(
+    domain: Transducer, width: int | None, blocks: Any, embedding: ExactArray, positions: Any
+) -> Cases:
+    return Cases(domain, width, of_json(blocks), embedding, positions)

@@ -15,7 +15,6 @@ from attncert.verify.claims.proof import Setup
 from attncert.verify.provenance.rounded import on_grid
 from attncert.verify.questions.prove import Prove
 from attncert.verify.rank.engines.devices import Device
-from attncert.verify.sharding.engine import Cluster
 from attncert.verify.statements.construction import Construction, LayerTheorem, Request, Task
 from attncert.verify.statements.registry import errors_of
 
@@ -24,10 +23,9 @@ _OPTIONS = "heads", "head_width", "saturate", "beta", "round", "before"
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Task):
-    """The task of a question. cluster: eliminates a large matrix of features."""
+    """The task of a question."""
 
     question: Prove
-    cluster: Cluster | None = None
 
     @classmethod
     def of(
@@ -100,8 +98,9 @@ class Run(Task):
 def _require_options(question: Prove, construction: Construction, data: Dataset) -> None:
     """Raises InputError for options that the construction does not take. A fixed head width may be
     given as an option."""
-    if question.dask and construction.layer is None:
-        must = f"left out with construction {construction.name}, which is not a layer"
+    of_domain = any(getattr(x, "of_domain", False) for x in construction.claims)
+    if question.dask and not of_domain and construction.layer is None:
+        must = f"left out with construction {construction.name}, without a layer or a domain"
         raise InputError("dask", must, question.dask)
     theorem = construction.layer
     usual = {} if theorem is None else {"head_width": theorem.width(data.n)}

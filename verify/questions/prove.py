@@ -73,7 +73,7 @@ class Prove(Question):
         repeats=False,
     )
     dask: str | None = option(
-        None, TEXT, "address of a Dask scheduler, for the rank of a large layer", repeats=False
+        None, TEXT, "address of a Dask scheduler, for large ranks and for domains", repeats=False
     )
     seed: int = option(0, SEED, "random seed of the searches")
 

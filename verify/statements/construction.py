@@ -18,6 +18,7 @@ from attncert.constructions.network.blocks import Attention, Block
 from attncert.constructions.network.network import Network
 from attncert.constructions.progress import Progress, StageProgress, silent
 from attncert.verify.claims.evidence import Claim
+from attncert.verify.sharding.engine import Cluster
 from attncert.verify.statements.goals import Exact, Goal
 from attncert.verify.statements.statements import Hypothesis, Step
 
@@ -194,12 +195,14 @@ class Construction:
 @dataclass(frozen=True)
 class Task:
     """A construction with its data and options. data: the data as the construction sees them.
-    progress: a callback progress(stage, done, of)."""
+    progress: a callback progress(stage, done, of). cluster: used for domains and
+    large ranks."""
 
     data: Dataset
     construction: Construction
     request: Request
     progress: StageProgress = silent
+    cluster: Cluster | None = None
 
     @property
     def theorem(self) -> LayerTheorem:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -24,12 +24,12 @@ from flint import arb
 
 from attncert.constructions.data.transducer import Transducer
 from attncert.constructions.errors import InputError, whole
-from attncert.constructions.progress import StageProgress
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.outputs.error import outward
 from attncert.verify.outputs.situations import MOST_OPEN, Cases, judged
 from attncert.verify.outputs.within import Bounds, certified_margin
+from attncert.verify.sharding.engine import repeated, run, untrue
 from attncert.verify.sharding.shards import Record, Shard
 from attncert.verify.statements.goals import Concluded
 from attncert.verify.statements.states import Views
@@ -68,7 +68,10 @@ class Generates:
         """The claims; undecided if ball arithmetic does not decide a situation."""
         start = time.perf_counter()
         cases = Cases.of(self.domain, self.width, views.network, views.data)
-        local, bounds = _decided(cases, _records(cases, views.progress))
+        records, known = _records(cases, views)
+        local, bounds = _decided(cases, records)
+        if known and local.level is not Level.REFUTED:
+            local = replace(local, rests_on=tuple(claim.id for claim in known))
         local = local.timed(time.perf_counter() - start)
         statement = (
             f"After each of all {self.domain.inputs:,} prompts the network, run on its own "
@@ -84,19 +87,39 @@ class Generates:
             rests_on=premises if local.level.holds else (),
             source=_SOURCE,
         )
-        return Concluded([local, every], bounds=bounds)
+        return Concluded([*known, local, every], bounds=bounds)
 
 
-def _records(cases: Cases, progress: StageProgress) -> dict[Shard, Record]:
-    """The records of the shards, up to the one that decides the claim or leaves too much open."""
-    records, undecided, shards = dict[Shard, Record](), 0, cases.shards
-    for shard in shards:
-        progress("situations", len(records), len(shards))
-        records[shard] = record = judged(shard, cases)
-        undecided += len(record["open"])
-        if record["wrong"] is not None or undecided >= MOST_OPEN:
-            break
-    return records
+def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Claim]]:
+    """The records of the shards. If a cluster computed them, one is computed again here, and the
+    claim that all are true is returned as well."""
+    undecided = list[int]()
+
+    def enough(record: Record) -> bool:
+        undecided.extend(record["open"])
+        return record["wrong"] is not None or len(undecided) >= MOST_OPEN
+
+    records = run(
+        cases.shards,
+        judged,
+        (cases,),
+        threads=1,  # FLINT has one precision for the whole process
+        cluster=views.cluster,
+        fits=cases.fits,
+        enough=enough,
+        progress=lambda _, done, of: views.progress("situations", done, of),
+    )
+    if views.cluster is None:
+        return records, []
+    again, same = repeated(records, judged, (cases,))
+    if not same:
+        raise untrue("one that differs from what is computed here")
+    statement = (
+        f"Results of Dask workers are true: those of {sum(x.count for x in records):,} situations, "
+        f"of which {again.count:,} were computed again here, with the same result."
+    )
+    claim = Claim(ids.SITUATION_RECORDS, statement, Level.ASSUMED, source=_SOURCE)
+    return records, [claim]
 
 
 def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Bounds]:
@@ -104,6 +127,8 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
     said = partial(_said, cases, sum(shard.count for shard in records))
     shard, last = [*records.items()][-1]
     if last["wrong"] is not None:
+        if not cases.lead(cases.situations(shard)[last["wrong"]])[0] <= 0:
+            raise untrue("one that contradicts what is computed here")
         return said(Level.REFUTED, _shown(cases, shard, last["wrong"])), {}
     if open_ := [(shard, t) for shard, record in records.items() for t in record["open"]]:
         reason = f"balls do not decide {len(open_)} situations; the first holds this input"

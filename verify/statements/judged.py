@@ -70,7 +70,7 @@ def judged(task: Task) -> Judged:
             claims += _of_groups(task, placed)
         subject = built if placed is None else placed
         groups = placed.groups if placed else ()
-        views = Views(data, subject, network, groups, task.progress)
+        views = Views(data, subject, network, groups, task.progress, task.cluster)
         before = _weights(network) if foreign(construction) else []
         steps = step_claims(construction.steps, views, errors, construction.source)
         promises = list(_promised(task, views, layer, errors))

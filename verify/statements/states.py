@@ -24,6 +24,7 @@ from attncert.constructions.network.states import States
 from attncert.constructions.progress import StageProgress, silent
 from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.relations import Decision
+from attncert.verify.sharding.engine import Cluster
 
 BITS = (128, 256, 512, 1024, 2048)  # precisions of the balls, tried in turn
 Rows = list[list[Any]]
@@ -178,6 +179,7 @@ class Views:
     network: Network
     groups: Sequence[Sequence[int]] = ()
     progress: StageProgress = silent
+    cluster: Cluster | None = None
 
     @cached_property
     def _known(self) -> dict[int | None, View]:

@@ -16,6 +16,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 from support.every_claim import TRUE
 from support.paths import EXAMPLES, ROOT
+from support.slow_shards import two_workers
 from support.small_certificates import changed, written
 
 from attncert import (
@@ -43,6 +44,7 @@ from attncert.constructions.network.file import of_json
 from attncert.constructions.network.positional import GeneralAttention
 from attncert.verify.checking.fast import check as fast_check
 from attncert.verify.outputs import situations
+from attncert.verify.statements import generates
 from examples.adder import ADDER, adder, build, pairs, tables
 
 DOMAIN = additions(2, 4)
@@ -256,6 +258,34 @@ def test_normalization_is_computed_for_each_symbol(
     monkeypatch.setattr(situations, "_alone", lambda blocks: ([], blocks))
     wide: Any = prove(data, Prove(public.name)).certificate
     assert any(wide.get("domain", {"halves": [[0]]})["halves"])
+
+
+def test_a_cluster_finds_the_same_and_its_records_are_assumed(tmp_path: Path) -> None:
+    data, name = pairs([(2, 3), (1, 1)], 1, 4), register(adder(1, 4)).name
+    alone = prove(data, Prove(name))
+    with two_workers(tmp_path) as address:
+        spread = prove(data, Prove(name, dask=address))
+    assert spread.certificate == alone.certificate
+    assert spread.trace[ClaimId("situations")].numbers == alone.trace[ClaimId("situations")].numbers
+    assert alone.trace.standing(ClaimId("claimed.generates")).value == "enclosed"
+    assert spread.trace.standing(ClaimId("claimed.generates")).value == "assumed"
+    with pytest.raises(InputError, match="dask: must be left out with construction paper"):
+        prove(data, Prove(dask="tcp://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize(
+    "lie", [{"least": None}, {"wrong": 99}, {"open": [0.5]}, {"least": [0, -1.0]}, {"wrong": 0}]
+)
+def test_records_that_are_false_are_refused(lie: Any) -> None:
+    cases = situations.Cases.of(DOMAIN, 2, build(None, None, 2, 4), DATA)
+    shard = cases.shards[0]
+    record = situations.judged(shard, cases)
+    assert cases.fits(shard, record)
+    if lie != {"wrong": 0}:
+        assert not cases.fits(shard, record | lie)
+    else:  # the file has the right form
+        with pytest.raises(InputError, match="dask: must be a cluster whose records are true"):
+            generates._decided(cases, {shard: record | lie})
 
 
 @pytest.mark.slow
