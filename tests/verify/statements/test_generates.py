@@ -269,8 +269,8 @@ def test_a_cluster_finds_the_same_and_its_records_are_assumed(tmp_path: Path) ->
     assert spread.trace[ClaimId("situations")].numbers == alone.trace[ClaimId("situations")].numbers
     assert alone.trace.standing(ClaimId("claimed.generates")).value == "enclosed"
     assert spread.trace.standing(ClaimId("claimed.generates")).value == "assumed"
-    with pytest.raises(InputError, match="dask: must be left out with construction paper"):
-        prove(data, Prove(dask="tcp://127.0.0.1:1"))
+    with pytest.raises(InputError, match="dask: must be left out with construction relu"):
+        prove(data, Prove("relu", dask="tcp://127.0.0.1:1"))
 
 
 @pytest.mark.parametrize(
