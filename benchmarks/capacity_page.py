@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from figures import BLUE, GREEN, ORANGE, RED, WIDTH, style, to_svg
 from matplotlib.figure import Figure
+from support.exact_data import family
 
 from attncert.constructions import generic, paper, width_one
 from attncert.constructions.construction import places
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family
 from attncert.constructions.given.law import spans
 from attncert.constructions.layer import Layer, parameter_count
 from attncert.reports.words.jsonable import readable_json

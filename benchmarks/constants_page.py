@@ -28,12 +28,12 @@ from apriori import Apriori
 from figures import BLUE, GREEN, RED, WIDTH, style, to_svg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
+from support.exact_data import family
 
 from attncert.constructions import generic, paper, width_one
 from attncert.constructions.arrays import ObjectArray
 from attncert.constructions.construction import BuiltLayer, SteeringHead, places
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family
 from attncert.constructions.layer import parameter_count
 from attncert.reports.words.jsonable import readable_json
 from attncert.reports.words.templating import page

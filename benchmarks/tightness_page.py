@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 from hypotheses.universal import universal
+from support.exact_data import family
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family, signed_pairs
+from attncert.constructions.data.generators import signed_pairs
 from attncert.constructions.layer import Head, Layer
 from attncert.reports.words.claims import lines
 from attncert.reports.words.levels import legend

@@ -1,18 +1,15 @@
-"""Progress of long work, shown after two seconds: bars on a terminal, counts in a notebook."""
+"""Progress of long work, shown as bars on a terminal after two seconds."""
 
 from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any
 
 quiet: ContextVar[bool] = ContextVar("quiet", default=False)  # print only errors and --json
 
 _QUIET_SECONDS = 2.0
-_REDRAWN = 0.1  # seconds between two updates in a notebook
 
 _COMPILING = "Compiling, once after installation: about 10 s of processor time."
 
@@ -22,9 +19,9 @@ Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0 if unkn
 class Stages:
     """A context manager; call it as stage(name, done, of), or `say` a line.
 
-    Nothing is shown with --quiet, if stderr is neither a terminal nor a notebook's, or during the
-    first two seconds. After them a timer draws the current stage, even if that stage makes no
-    calls. A stage ends, with a full bar, when the next one begins; totals may grow, never shrink.
+    Nothing is shown with --quiet, if stderr is not a terminal, or in the first two seconds. After
+    them a timer draws the current stage, even if that stage makes no calls. A stage ends, with a
+    full bar, when the next one begins; totals may grow, never shrink.
     Source: docs/commands.md.
 
     >>> from attncert import Dataset, Prove, Stages, prove
@@ -39,13 +36,14 @@ class Stages:
         self._lock = threading.RLock()
         self._stages: dict[str, tuple[int, int]] = {}
         self._lines: list[str] = []
-        self._kind = None if quiet.get() else _kind_of_screen()
-        self._screen: _Bars | _Cell | None = None
+        terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._shown = terminal and not quiet.get()
+        self._screen: _Bars | None = None
         self._timer = threading.Timer(_QUIET_SECONDS, self._begin)
         self._timer.daemon = True
 
     def __enter__(self) -> Stages:
-        if self._kind is not None:
+        if self._shown:
             self._timer.start()
         return self
 
@@ -66,8 +64,8 @@ class Stages:
 
     def _begin(self) -> None:
         with self._lock:
-            if self._kind is not None:
-                self._screen = self._kind()
+            if self._shown:
+                self._screen = _Bars()
                 if _compiling():
                     self._lines.append(_COMPILING)
                 self._draw()
@@ -79,7 +77,7 @@ class Stages:
     def __exit__(self, *error: object) -> None:
         self._timer.cancel()
         with self._lock:
-            self._kind = None
+            self._shown = False
             if self._screen is not None:
                 self._screen.close()
                 self._screen = None
@@ -89,13 +87,6 @@ def _compiling() -> bool:
     """Whether Numba, if it is loaded, compiles on another thread at this moment."""
     numba = sys.modules.get("numba.core.compiler_lock")
     return numba is not None and numba.global_compiler_lock._is_owned()  # not: by this thread
-
-
-def _kind_of_screen() -> type[_Bars | _Cell] | None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        return _Bars
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return _Cell if hasattr(shell, "kernel") else None
 
 
 class _Bars:
@@ -128,29 +119,3 @@ class _Bars:
 
     def close(self) -> None:
         self._bars.stop()
-
-
-class _Cell:
-    """Text below the cell of a notebook, by IPython alone (rich would need ipywidgets)."""
-
-    def __init__(self) -> None:
-        from IPython.display import display
-
-        self._lines: Sequence[str] = ()
-        self._drawn = 0.0
-        self._handle: Any = display({"text/plain": ""}, raw=True, display_id=True)
-
-    def draw(self, lines: Sequence[str], stages: Counts) -> None:
-        self._lines = lines
-        begins = any(done == 0 for done, _ in list(stages.values())[-1:])
-        if begins or time.monotonic() - self._drawn > _REDRAWN:
-            self._drawn = time.monotonic()
-            self._update(
-                [f"{x} {done}/{of}" if of else f"{x} {done}" for x, (done, of) in stages.items()]
-            )
-
-    def _update(self, counts: Sequence[str]) -> None:
-        self._handle.update({"text/plain": "\n".join([*self._lines, *counts])}, raw=True)
-
-    def close(self) -> None:
-        self._update([])

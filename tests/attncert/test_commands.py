@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
+from support import exact_data
 
 import attncert
 from attncert.app import app
-from attncert.constructions.data import generators
 from attncert.constructions.layer import LAYER_BLOCK
 
-DATA = generators.family(8, 3, 4, queries="moment-curve", seed=1)
+DATA = exact_data.family(8, 3, 4, queries="moment-curve", seed=1)
 OWN = "examples.own_construction:PARITY"
 # Keys that no result depends on, or that differ between reports.
 LEFT_OUT = {"out", "json", "help", "device", "dask"}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import types
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ import attncert
 from attncert import Dataset, Layer, Proof, Prove, prove
 from attncert.constructions.data.generators import random
 from attncert.reports.answers import report
-from attncert.terminal.progress import Stages, _Cell
 from attncert.verify.claims.answer import Answer
 from attncert.verify.fit.fitted import fit
 from attncert.verify.kruskal.kruskal import kruskal
@@ -142,31 +139,3 @@ def test_float_weights_are_the_nearest(proof: Proof) -> None:
         for head, near in zip(exact[name], arrays[name], strict=True):
             for i, j in np.ndindex(head.shape):
                 assert near[i, j] == pytest.approx(float(head[i, j]), rel=1e-15)
-
-
-def test_progress_below_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[dict[str, str]] = []
-
-    class Handle:
-        def update(self, bundle: dict[str, str], raw: bool) -> None:
-            shown.append(bundle)
-
-    def display(bundle: dict[str, str], **options: Any) -> Handle:
-        shown.append(bundle)
-        return Handle()
-
-    ours: dict[str, Callable[..., Any]] = {"get_ipython": lambda: types.SimpleNamespace(kernel=1)}
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(**ours))  # type: ignore[arg-type]
-    screen = types.SimpleNamespace(display=display)
-    monkeypatch.setitem(sys.modules, "IPython.display", screen)  # type: ignore[arg-type]
-    monkeypatch.setattr("attncert.terminal.progress._QUIET_SECONDS", 0.0)
-    with Stages() as stages:
-        assert stages._kind is _Cell
-        stages._timer.join(10)
-        stages("rank <of Z>", 0, 25)
-        stages.say("3 <= Kruskal rank")
-        stages("readout", 0, 0)
-    told = [bundle["text/plain"] for bundle in shown]
-    assert "rank <of Z> 0/25" in told
-    assert "3 <= Kruskal rank\nrank <of Z> 25/25\nreadout 0" in told
-    assert told[-1] == "3 <= Kruskal rank"  # bars vanish, and lines stay

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import exact_data
 from support.built import Built, claims
 from support.gaussian import gaussian
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, rank_mod
@@ -26,11 +27,11 @@ def rank_of(data: Dataset, **options: int) -> int:
 
 
 DATA = {
-    "distinct": generators.family(7, 3, 4, seed=1),
-    "shared": generators.family(7, 3, 4, shared=True, seed=1),
+    "distinct": exact_data.family(7, 3, 4, seed=1),
+    "shared": exact_data.family(7, 3, 4, shared=True, seed=1),
     "rational": generators.random(7, 3, 4, denominator=6, seed=2),
-    "permuted": generators.family(9, 3, 4, contexts="permuted", seed=2),
-    "two tokens": generators.family(5, 2, 2, shared=True, queries="moment-curve", seed=2),
+    "permuted": exact_data.family(9, 3, 4, contexts="permuted", seed=2),
+    "two tokens": exact_data.family(5, 2, 2, shared=True, queries="moment-curve", seed=2),
     "one dimension": Dataset.of([[[2]], [[3]]][:1], [[1]], [4]),
     "floats": gaussian(5, 3, 4, seed=1),
 }
@@ -62,14 +63,14 @@ def test_weights_grow_when_small_ones_fail() -> None:
     """The rows are unit vectors in 5 of 40 columns, so sparse draws give them equal logits."""
     contexts = np.zeros((1, 5, 40), dtype=np.int64)
     contexts[0, :, :5] = np.eye(5)
-    data = Dataset.of(contexts, generators.family(9, 5, 40, seed=1).queries, np.arange(9))
+    data = Dataset.of(contexts, exact_data.family(9, 5, 40, seed=1).queries, np.arange(9))
     built = build(data)
     assert max(head.draws for head in built.heads) > 6
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == 9
 
 
 def test_a_prime_that_divides_a_sum_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = generators.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
+    data = exact_data.family(9, 3, 4, shared=True, queries="moment-curve", seed=1)
     monkeypatch.setattr(construction, "PRIMES_21", (3,))  # 1 + 1 + 1 = 0
     with pytest.raises(HypothesisFails) as refusal:
         build(data)

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+from support import exact_data
 from support.planted import scaled
 
 from attncert.constructions import generic as of_generic
 from attncert.constructions import paper as the_paper
 from attncert.constructions import width_one as of_width_one
 from attncert.constructions.construction import BuiltLayer
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 from attncert.constructions.paper.head import PaperBuilder
@@ -56,7 +56,7 @@ class Built:
         return self.construction.heads[h]
 
 
-_on_curve = partial(generators.family, queries="moment-curve")
+_on_curve = partial(exact_data.family, queries="moment-curve")
 _curve = partial(_on_curve, 7, 3, 4, seed=1)
 
 
@@ -117,7 +117,7 @@ RUNS: dict[str, dict[str, tuple[Callable[[], Dataset], dict[str, Any]]]] = {
         "one head": (partial(_shared, 3), {}),
         "one token": (partial(Dataset.of, [[2, -1]], [[3, 1]], [5]), {}),
         "idle heads": (partial(_on_curve, 4, 2, 3, seed=2), {"heads": 6}),
-        "trap": (generators.step_seven_trap, {"heads": 2, "head_width": 3}),
+        "trap": (exact_data.step_seven_trap, {"heads": 2, "head_width": 3}),
     },
     "width-one": {
         "distinct": (_curve, {"short_heads": False}),

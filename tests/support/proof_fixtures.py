@@ -13,9 +13,9 @@ from dataclasses import replace
 from itertools import cycle, islice
 
 import numpy as np
+from support import exact_data
 from support.gaussian import gaussian
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.reports.answers import report
 from attncert.verify.claims import ids
@@ -35,7 +35,7 @@ def paper_proof(
 ) -> Proof:
     """A proof by the paper's construction, with all examples that it places."""
     T = heads * (min(n, head_width) - 1) + 1
-    data = generators.family(T, n, d, shared=True, queries="moment-curve", seed=1)
+    data = exact_data.family(T, n, d, shared=True, queries="moment-curve", seed=1)
     question = Prove(heads=heads, head_width=head_width, claim=claim)
     return prove(replace(data, name="toy"), question)
 
@@ -87,7 +87,7 @@ def large() -> Proof:
     """H = 600, T = 1801, made of three heads: the second stands for all later ones."""
     proof, H = paper_proof(3, 4, 4, 8), 600
     first, second, _ = proof.heads
-    data = generators.family(3 * H + 1, 4, 8, shared=True, queries="moment-curve", seed=1)
+    data = exact_data.family(3 * H + 1, 4, 8, shared=True, queries="moment-curve", seed=1)
     groups = (tuple(range(4)), *(tuple(range(3 * h + 1, 3 * h + 4)) for h in range(1, H)))
     own = [claim for claim in proof.trace if claim.id.startswith("head.2.")]
     rest = [claim for claim in proof.trace if not re.match(r"head\.[23]\.", claim.id)]
@@ -151,7 +151,7 @@ KINDS: dict[str, Callable[[], Proof]] = {
     "enclosed": lambda: weak(Level.ENCLOSED),
     "refused-context": lambda: refused([EYE[:2], [[1, 0, 0, 0], [6, 0, 0, 0]]], EYE[:2]),
     "refused-grouping": lambda: refused(EYE, [[1, 2, 0, 0], [0, 0, 0, 1], [-2, -4, 0, 0]]),
-    "refused-capacity": lambda: prove(generators.family(7, 3, 4, seed=5), Prove(heads=2)),
+    "refused-capacity": lambda: prove(exact_data.family(7, 3, 4, seed=5), Prove(heads=2)),
     "undecided": undecided,
     "wrong-weights": wrong_weights,
     "sampled": lambda: weak(Level.SAMPLED),

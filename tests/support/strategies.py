@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
+from support import exact_data
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 
 small_integers = st.integers(-5, 5)
@@ -68,9 +68,9 @@ def datasets(
 def families(
     draw: st.DrawFn, max_T: int = 7, max_n: int = 3, extra_d: int = 2, max_m: int = 2
 ) -> Dataset:
-    """A member of `generators.family`: contexts of rank n <= d, queries of any kind."""
+    """A member of `exact_data.family`: contexts of rank n <= d, queries of any kind."""
     n = draw(st.integers(1, max_n))
-    return generators.family(
+    return exact_data.family(
         draw(st.integers(1, max_T)),
         n,
         n + draw(st.integers(0, extra_d)),

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import exact_data
 from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition, rank, rank_mod
 from support.trace_rules import broken
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.search.dimensions import Dimensions, by_dimension, dimensions
@@ -21,7 +21,7 @@ from attncert.verify.claims.proof import Proof
 from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
-CURVE = generators.family(7, 3, 4, queries="moment-curve", seed=1)
+CURVE = exact_data.family(7, 3, 4, queries="moment-curve", seed=1)
 
 
 def certified(proof: Proof, path: Path) -> bool:
@@ -95,7 +95,7 @@ def test_where_no_grouping_can_be_it_says_so() -> None:
     assert dimensions(constant) == Dimensions((1, 1), (0, 0))
 
 
-NARROW = generators.family(7, 3, 4, queries="moment-curve", m=4, seed=1)
+NARROW = exact_data.family(7, 3, 4, queries="moment-curve", m=4, seed=1)
 
 
 @pytest.mark.parametrize("construction", ["paper", "width-one", "affine"])

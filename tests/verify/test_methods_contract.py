@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import exact_data
 from support.trace_rules import broken
 
 import attncert
-from attncert.constructions.data import generators
 from attncert.constructions.errors import HypothesisFails
 from attncert.reports.answers import envelope, report, verdict
 from attncert.reports.certificate.explain import explain, text
@@ -24,7 +24,7 @@ from attncert.verify.statements import paper, registry
 from attncert.verify.statements.construction import Construction
 
 EXAMPLE = "examples.own_construction:PARITY"
-DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
+DATA = exact_data.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
 OURS = ("paper", "width-one", "affine", "generic")
 NETWORKS = tuple(x.name for x in registry.network_methods())
 NAMES = (*OURS, "borrowed")

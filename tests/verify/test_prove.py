@@ -14,6 +14,7 @@ import pytest
 from flint import fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import exact_data
 from support.built import changed, with_head
 from support.gaussian import gaussian
 from support.oracles import SAFE_PRIME, features_mod, hypotheses_hold, is_relation, rank_mod
@@ -21,7 +22,6 @@ from support.small_layers import outputs
 from support.strategies import datasets, families, numbers
 
 from attncert.constructions.construction import BuiltLayer
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search import feature_blocks
@@ -40,8 +40,8 @@ from attncert.verify.statements import paper
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 SMALL = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
-DISTINCT = generators.family(7, 3, 4, queries="moment-curve", m=2, seed=1)
-SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
+DISTINCT = exact_data.family(7, 3, 4, queries="moment-curve", m=2, seed=1)
+SHARED = exact_data.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
 FLOATS = gaussian(5, 3, 4, seed=1)
 
 
@@ -160,7 +160,7 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
 
 def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hypotheses, "A1_WORK", 0.0)
-    data = generators.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
+    data = exact_data.family(44, 4, 5, queries="moment-curve", shared=True, seed=1)
     proof = prove(data, Prove(claim="full-rank"))
     a1 = proof.trace["hypothesis.A1"]
     assert a1.level is Level.SAMPLED

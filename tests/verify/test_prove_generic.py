@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import exact_data
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
 from support.small_layers import outputs
 
@@ -20,8 +21,8 @@ from attncert.verify.prove.prove import prove
 from attncert.verify.questions.prove import Prove
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
-DISTINCT = generators.family(7, 3, 4, queries="moment-curve", m=2, bound=2, seed=1)
+SHARED = exact_data.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
+DISTINCT = exact_data.family(7, 3, 4, queries="moment-curve", m=2, bound=2, seed=1)
 LINE = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])
 ABOVE = generators.random(15, 4, 5, seed=1)
 

@@ -8,8 +8,8 @@ import pytest
 from flint import fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
+from support import exact_data
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.conversion import objects
 from attncert.constructions.layer import Head
 from attncert.verify.features import features
@@ -45,7 +45,7 @@ def test_they_say_what_the_table_does(drawn: tuple[Outer, list[int]]) -> None:
 
 
 def test_a_logit_that_is_not_whole_is_named() -> None:
-    data = generators.family(3, 2, 2, queries="moment-curve", shared=True, seed=1)
+    data = exact_data.family(3, 2, 2, queries="moment-curve", shared=True, seed=1)
     with pytest.raises(features.NotIntegral) as caught:
         features.logit_table(Head(fmpq_mat(2, 1, [1, 0]) / 977, fmpq_mat(2, 1, [1, 0])), data)
     t, i = caught.value.example, caught.value.row

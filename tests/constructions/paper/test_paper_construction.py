@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from support import exact_data
 from support.built import Built, claims
 from support.oracles import rank
 from support.planted import scaled
 from support.small_layers import column, dot, features
 
 from attncert.constructions.construction import BuiltLayer, heads_to_place, places
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.paper.theorem import PaperHead, build
 from attncert.constructions.readout.solve import predicted_bits
@@ -21,21 +21,21 @@ from attncert.constructions.readout.solve import predicted_bits
 Rows = list[list[Fraction]]
 
 
-SQUARE = generators.family(5, 3, 3, queries="moment-curve", m=2, seed=4)
+SQUARE = exact_data.family(5, 3, 3, queries="moment-curve", m=2, seed=4)
 
 CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
-    "distinct": (generators.family(7, 3, 4, queries="moment-curve", seed=1), {}),
-    "shared": (generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1), {}),
+    "distinct": (exact_data.family(7, 3, 4, queries="moment-curve", seed=1), {}),
+    "shared": (exact_data.family(7, 3, 4, queries="moment-curve", shared=True, seed=1), {}),
     # n = d, so the Smith forms are not trivial
     "rational": (scaled(SQUARE, Fraction(1, 7), Fraction(1, 6)), {}),
-    "short last group": (generators.family(6, 3, 4, queries="moment-curve", seed=2), {}),
-    "narrow heads": (generators.family(5, 4, 5, queries="moment-curve", seed=3), {"head_width": 2}),
-    "wide heads": (generators.family(5, 3, 4, queries="moment-curve", seed=3), {"head_width": 6}),
-    "one head": (generators.family(3, 3, 4, seed=5), {"heads": 1}),
-    "idle heads": (generators.family(4, 3, 4, seed=5), {"heads": 5}),
+    "short last group": (exact_data.family(6, 3, 4, queries="moment-curve", seed=2), {}),
+    "narrow heads": (exact_data.family(5, 4, 5, queries="moment-curve", seed=3), {"head_width": 2}),
+    "wide heads": (exact_data.family(5, 3, 4, queries="moment-curve", seed=3), {"head_width": 6}),
+    "one head": (exact_data.family(3, 3, 4, seed=5), {"heads": 1}),
+    "idle heads": (exact_data.family(4, 3, 4, seed=5), {"heads": 5}),
     "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), {}),
-    "two tokens": (generators.family(6, 2, 3, queries="moment-curve", seed=6), {}),
-    "step seven": (generators.step_seven_trap(), {"heads": 2, "head_width": 3}),
+    "two tokens": (exact_data.family(6, 2, 3, queries="moment-curve", seed=6), {}),
+    "step seven": (exact_data.step_seven_trap(), {"heads": 2, "head_width": 3}),
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import exact_data
 from support.built import Built, claims
 from support.gaussian import gaussian
 from support.oracles import (
@@ -23,7 +24,6 @@ from support.strategies import families
 
 from attncert.constructions import construction
 from attncert.constructions.construction import BuiltLayer
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.constructions.layer import Head, Layer
@@ -34,26 +34,26 @@ from attncert.constructions.width_one.head import WidthOneBuilder
 from attncert.constructions.width_one.short import ShortHeads
 from attncert.constructions.width_one.theorem import WidthOneHead, build
 
-SQUARE = generators.family(7, 3, 3, queries="moment-curve", m=2, seed=4)
+SQUARE = exact_data.family(7, 3, 3, queries="moment-curve", m=2, seed=4)
 
 
 def regroupable() -> Dataset:
     """A1 is false: query 0 lies in the span of 3 and 4, the second group of the given order."""
     queries = [[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0], [1, 1, 0, 0]]
-    plain = generators.family(5, 3, 4, seed=8)
+    plain = exact_data.family(5, 3, 4, seed=8)
     return Dataset.of(plain.contexts, queries, [1, 2, 3, 4, 5])
 
 
 def long() -> Dataset:
     """Distinct contexts of 80 bits: E⁽ᵗ⁾u is beyond int64 in every basis."""
-    plain = generators.family(7, 3, 4, queries="moment-curve", seed=9)
+    plain = exact_data.family(7, 3, 4, queries="moment-curve", seed=9)
     contexts = plain.contexts.numerators.astype(object) * 3**50
     contexts += np.arange(contexts.size).reshape(contexts.shape) ** 3
     return Dataset.of(contexts.tolist(), plain.queries, plain.labels)
 
 
 def curve(T: int, n: int, d: int, **options: Any) -> Dataset:
-    return generators.family(T, n, d, queries="moment-curve", **options)
+    return exact_data.family(T, n, d, queries="moment-curve", **options)
 
 
 # data, options
@@ -67,11 +67,11 @@ CASES: dict[str, tuple[Dataset, dict[str, Any]]] = {
     "short last group": (curve(6, 3, 4, seed=2), {}),
     "fewer examples than tokens": (curve(2, 3, 4, seed=2, m=2), {}),
     "n = d": (curve(10, 4, 4, shared=True, seed=5), {}),
-    "one head": (generators.family(3, 3, 4, seed=5), {"heads": 1}),
-    "idle heads": (generators.family(4, 3, 4, seed=5), {"heads": 5}),
+    "one head": (exact_data.family(3, 3, 4, seed=5), {"heads": 1}),
+    "idle heads": (exact_data.family(4, 3, 4, seed=5), {"heads": 5}),
     "one token": (Dataset.of([[2, -1]], [[3, 1]], [5]), {"heads": 3}),
     "two tokens": (curve(6, 2, 3, shared=True, seed=6), {}),
-    "step seven": (generators.step_seven_trap(), {"heads": 2}),
+    "step seven": (exact_data.step_seven_trap(), {"heads": 2}),
     "regrouped": (regroupable(), {"heads": 2}),
     "identity": (Dataset.of(np.eye(2, dtype=int), np.eye(2, dtype=int), [1, 2]), {"heads": 1}),
 }
@@ -215,6 +215,6 @@ def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_short_heads_are_shorter() -> None:
-    data = generators.family(13, 4, 6, seed=2)
+    data = exact_data.family(13, 4, 6, seed=2)
     short, proof = (predicted_bits(build(data, short_heads=not s), data) for s in (False, True))
     assert 4 * short < proof

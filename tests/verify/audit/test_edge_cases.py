@@ -12,10 +12,11 @@ from fractions import Fraction
 
 import pytest
 from edge_case_runs import line
+from support.exact_data import family, step_seven_trap
 from support.shares import share
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family, random, signed_pairs, step_seven_trap
+from attncert.constructions.data.generators import random, signed_pairs
 
 I3 = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 I4 = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]

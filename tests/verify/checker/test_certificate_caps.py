@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+from support.exact_data import family
 from support.shares import share
 from support.small_certificates import CASES as CERTIFICATES
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
-from attncert.constructions.data.generators import family
 from attncert.constructions.layer import Head, Layer
 from attncert.reports.answers import report
 from attncert.verify import checker

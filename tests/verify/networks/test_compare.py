@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import exact_data
 from support.paths import ROOT
 from support.shell import Shell
 
 import attncert
 from attncert import Construction
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.network import relu
 from attncert.constructions.network.network import Network
@@ -33,8 +33,8 @@ from attncert.verify.questions.compare import Compare
 from attncert.verify.questions.prove import Prove
 from attncert.verify.statements import registry
 
-DATA = generators.family(9, 3, 4, queries="moment-curve", seed=1)
-OWN_DATA = generators.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
+DATA = exact_data.family(9, 3, 4, queries="moment-curve", seed=1)
+OWN_DATA = exact_data.family(3, 2, 3, shared=True, queries="moment-curve", seed=1)
 CONFLICT = Dataset.of([[1, 0], [0, 1]], [[1, 2], [1, 2], [3, 1]], [1, 2, 3])
 NETWORKS = ("relu", "threshold-pairs", "derivative-pairs", "two-layers", "bits", "attention-relu")
 RETRIEVAL = "retrieval"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import exact_data
 from support.oracles import SAFE_PRIME, features_mod, meets_partition_condition, rank_mod
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import HypothesisFails
 from attncert.verify import checker
@@ -24,7 +24,7 @@ from attncert.verify.questions.prove import Prove
 from attncert.verify.statements import paper
 
 EYE = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-SHARED = generators.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
+SHARED = exact_data.family(7, 3, 4, shared=True, queries="moment-curve", seed=1)
 PARALLEL = Dataset.of(EYE, [*EYE, [2, 0, 0], [1, 1, 1]], [1, 2, 3, 4, 5])
 # Distinct contexts whose rows differ by multiples of one vector: affine dimension 1.
 FLAT = Dataset.of(

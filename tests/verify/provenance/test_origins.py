@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.exact_data import family
 
 from attncert import Fit, Prove, fit, prove
 from attncert.constructions.data.dataset import AS_GIVEN
-from attncert.constructions.data.generators import family
 from attncert.verify import checker
 from attncert.verify.certificates.certificate import canonical_bytes
 from attncert.verify.checker import Verdict

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import exact_data
 
 from attncert import Prove, prove
 from attncert.constructions import paper, width_one
 from attncert.constructions.construction import BuiltLayer, SteeringHead
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Head, Layer, integer_logits, logit_ranges
 from attncert.constructions.width_one import build
@@ -35,8 +35,8 @@ from attncert.verify.claims.evidence import Level
 from attncert.verify.claims.proof import Proof
 from attncert.verify.saturation.saturated import Drops, falls_short, saturated
 
-DATA = generators.family(7, 3, 4, queries="moment-curve", seed=1)
-SHARED = generators.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
+DATA = exact_data.family(7, 3, 4, queries="moment-curve", seed=1)
+SHARED = exact_data.family(7, 3, 4, queries="moment-curve", shared=True, seed=1)
 CASES = [
     (DATA, 6, "paper"),
     (SHARED, 20, "paper"),
@@ -207,7 +207,7 @@ def test_what_falls_short(bits: int) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_ranges_of_logits(shared: bool) -> None:
-    data = generators.family(7, 3, 4, queries="moment-curve", shared=shared, seed=1)
+    data = exact_data.family(7, 3, 4, queries="moment-curve", shared=shared, seed=1)
     for head in build(data, short_heads=False).layer.heads:
         ranges = [max(row) - min(row) for row in integer_logits(head, data)]
         assert logit_ranges(head, data) == ranges

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from support.exact_data import family
 from support.oracles import SAFE_PRIME, features_mod, rank_mod
 
 from attncert.constructions.data.dataset import Dataset
-from attncert.constructions.data.generators import family, random, signed_pairs
+from attncert.constructions.data.generators import random, signed_pairs
 from attncert.verify.limits.tightness.limits import largest_rank
 from attncert.verify.limits.tightness.relations.probes import best_rank
 

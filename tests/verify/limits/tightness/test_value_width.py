@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support import exact_data
 from support.oracles import rank
 from support.tightness_cases import EYE
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.verify.claims import ids
 from attncert.verify.claims.evidence import Level
@@ -56,7 +56,7 @@ def test_copies_of_a_head_do_what_wider_values_do() -> None:
 
 @pytest.mark.slow
 def test_too_few_parameters_refute_it() -> None:
-    data = generators.family(40, 3, 4, m=10, bound=3, seed=3)
+    data = exact_data.family(40, 3, 4, m=10, bound=3, seed=3)
     assert universal(data, 10, 1) is Level.REFUTED
     claims = limits(data, 10, 1)
     reasons = [c.witness["reason"] for c in claims if c.witness and "reason" in c.witness]
@@ -69,7 +69,7 @@ def test_every_place_gives_the_same_verdict(seed: int) -> None:
     """On random data and sizes the verdict agrees with counting by definition."""
     rng = np.random.default_rng(seed)
     T, m, heads, width = (int(x) for x in rng.integers(1, 5, 4))
-    data = generators.family(T, 2, 4, m=m, shared=bool(seed % 2), seed=seed)
+    data = exact_data.family(T, 2, 4, m=m, shared=bool(seed % 2), seed=seed)
     refuted = any(
         claim.level is Level.REFUTED and claim.id.endswith(".universal")
         for claim in limits(data, heads, width)

@@ -10,10 +10,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support import exact_data
 from support.oracles import is_relation, kruskal_rank, meets_partition_condition, rank
 from support.planted import dependent_query, query_lists, with_queries
 
-from attncert.constructions.data import generators
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.exact.primes import PRIMES_31
 from attncert.verify.assumptions import hypotheses
@@ -125,7 +125,7 @@ def test_assumption_1_is_decided_with_few_and_many_subsets(
 
 def test_a_dependent_group_that_random_subsets_miss() -> None:
     """One set of 4 among 487,635 is dependent, and it is the first group."""
-    data = generators.family(60, 4, 5, queries="moment-curve", bound=30, seed=1)
+    data = exact_data.family(60, 4, 5, queries="moment-curve", bound=30, seed=1)
     data = dependent_query(data, 3, {0: 1, 1: 1, 2: 1}).data
     with patch.object(hypotheses, "A1_WORK", 0):
         assert kruskal_at_least(data, 4, "hypothesis.A1", 0).level is Level.SAMPLED
@@ -135,7 +135,7 @@ def test_a_dependent_group_that_random_subsets_miss() -> None:
 def test_what_is_out_of_reach_is_sampled_and_names_the_command_that_decides() -> None:
     """C(60, 4) sets take more than this work. The work that is named suffices, and half of it does
     not."""
-    data = generators.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
+    data = exact_data.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
 
     def within(work: float) -> Claim:
         with patch.object(hypotheses, "A1_WORK", work):

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
+from support.exact_data import family
 from support.trained_layer import Arrays, forward, trained
 
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.digits import digits
-from attncert.constructions.data.generators import family
 from attncert.constructions.data.sequences import of_sequences
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Head, Layer
