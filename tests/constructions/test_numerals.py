@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.shell import Shell
 
+from attncert.constructions.layer import LAYER_BLOCK
 from attncert.constructions.numerals import fraction, integer, numeral, short
 from attncert.constructions.weights.load import load_weights
 from attncert.reports.words.jsonable import jsonable
@@ -93,12 +94,8 @@ def test_no_length_is_too_long() -> None:
 def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
     """Its numbers have more digits than Python's own limit, as readouts do."""
     long = Fraction(10**100_000 + 1, 3**100_000)  # longer than a data set's denominators
-    layer = {
-        "query": [[1]],
-        "key": [[1]],
-        "value": [["1/2"]],
-        "output": [[numeral(long)]],
-    }
-    (tmp_path / "w.json").write_text(json.dumps(layer))
+    head = {"query": [["1"]], "key": [["1"]], "value": [["1/2"]]}
+    block = LAYER_BLOCK | {"logit_unit": "ln 2", "heads": [head], "output": [[numeral(long)]]}
+    (tmp_path / "w.json").write_text(json.dumps({"network": [block]}))
     found = load_weights(tmp_path / "w.json").layer.output[0, 0]
     assert (int(found.p), int(found.q)) == long.as_integer_ratio()
