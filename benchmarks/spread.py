@@ -42,7 +42,7 @@ LIMITS = {"target": False, "spill": False, "pause": False, "terminate": 0.99}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--heads", type=int, default=64)
-    parser.add_argument("--mib", type=int, default=600, help="memory of a worker")
+    parser.add_argument("--mib", type=int, default=700, help="memory of a worker")
     parser.add_argument("--kill", type=float, default=60, help="seconds until a worker is killed")
     parser.add_argument("--note", default="", help="a note on other work of the machine")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)

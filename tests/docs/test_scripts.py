@@ -39,6 +39,7 @@ SMALLEST = {
     "benchmarks/rank.py": "--quick --out OUT",
     "benchmarks/rank_tables.py": "",
     "benchmarks/rounded_layers.py": "4",
+    "benchmarks/spread.py": "--heads 2 --kill 1 --out OUT",
     "benchmarks/width_one.py": "--quick --out OUT",
     "benchmarks/zeros.py": "3x4 --examples 21 --heads 2 --out OUT",
     "examples/embed_model.py": "--help",  # tests/docs/test_embed_model.py runs it
