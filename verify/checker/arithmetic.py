@@ -66,7 +66,7 @@ class Enclosed:
         """Balls cannot show a tie, so exactly one logit may be the largest."""
         low = max(c - r for c, r in zip(*logits, strict=True))
         leads = [c + r >= low for c, r in zip(*logits, strict=True)]
-        need(sum(leads) == 1, "balls do not decide which logit is the largest", "over limit")
+        need(sum(leads) == 1, "balls are too wide to tell which logit is the largest", "over limit")
         return [self.one * lead for lead in leads], [0] * len(leads)
 
     def relu(self, vector: Any) -> Any:
@@ -75,7 +75,7 @@ class Enclosed:
 
     def threshold(self, vector: Any) -> Any:
         decided = all(abs(c) > r or c == r for c, r in zip(*vector, strict=True))
-        need(decided, "balls do not decide the sign at a threshold", "over limit")
+        need(decided, "balls are too wide to decide the sign at a threshold", "over limit")
         return [self.one * (c >= 0) for c in vector[0]], [0] * len(vector[0])
 
     def smooth(self, vector: Any, name: str) -> Any:

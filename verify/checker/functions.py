@@ -179,7 +179,7 @@ def normalized(balls: Any, epsilon: tuple[int, int], P: int, limits: Limits) -> 
     least, most = (
         q * sum(size**2 for size in some) + n * p * unit**2 for some in zip(*sizes, strict=True)
     )
-    need(least > 0, "balls do not show that a root to divide by is above 0", "over limit")
+    need(least > 0, "balls do not exclude a division by 0", "over limit")
 
     def below(X: int) -> int:
         limits.on_time()

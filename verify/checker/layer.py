@@ -128,7 +128,7 @@ def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
                 near = S << bits < S + (1 << most)
                 need(near, f"head {h}, example {t}: 1-p >= 2^-{bits}", "wrong")
             pairs += 1
-    return f"; 1-p < 2^-{bits} in pairs of a head and an example: {pairs}"
+    return f"; (head, example) pairs with 1-p < 2^-{bits}: {pairs}"
 
 
 # The claim that the outputs equal the labels.

@@ -124,7 +124,7 @@ def domain_of(one: Any, m: int, limits: Limits) -> Domain:
     need(len(places) == len(letters), "domain must have places for each step")
     for some, where in zip(letters, places, strict=True):
         need(len(set(some)) == len(some), "letters of a step must be different")
-        need({len(letter) for letter in some} == {len(where)}, "a letter has a symbol for a place")
+        need({len(letter) for letter in some} == {len(where)}, "a letter needs a symbol per place")
     known = width is None or (type(width) is int and width > 0)
     need(known, "domain.width must be null or an integer above 0")
     halves = typed(one["halves"], list, "domain.halves")
@@ -265,7 +265,7 @@ def generated(statement: str, domain: Domain) -> str:
 
 
 def hull(on: Mixed, vectors: Any) -> Any:
-    """One vector of balls that contains all these vectors; a single vector as it is."""
+    """One vector of balls that contains all these vectors; a single vector is not changed."""
     if len(vectors) == 1:
         return vectors[0]
     columns = zip(*(zip(*on.enclosed(x), strict=True) for x in vectors), strict=True)

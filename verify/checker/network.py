@@ -229,7 +229,7 @@ def states(on: Any, blocks: Any, contexts: Table, queries: Table, limits: Limits
 
 def judge(cert: Any, parts: Parts, limits: Limits) -> str:
     """An output within r / w of c / w is within p / q of y / u if |c u - y w| + r u <= w u p / q.
-    It is not if |c u - y w| - r u > w u p / q. Otherwise the balls do not decide."""
+    It is not if |c u - y w| - r u > w u p / q. Otherwise the balls are too wide."""
     blocks, contexts, queries, labels, within = parts
     T, (p, q), u = cert["dims"]["examples"], within or (0, 1), labels.unit
     P = GUARD + (q // p if p else 0).bit_length()

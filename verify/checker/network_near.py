@@ -1,9 +1,9 @@
 """The claim "network-near": real weights near those of a network give the labels exactly.
 
-The claim and theorem of `near.py` for networks of softmax attention (base e) and affine blocks: N =
-examples * labels of the weights vary by at most `radius`, and Newton's map is shown to take this
-box into itself. The outputs and their derivatives are computed by `derivatives.py`, in balls that
-hold for every point of the box.
+The claim and theorem of `near.py` for networks of softmax attention (base e) and affine blocks: as
+many weights as there are equations, N = examples * labels, vary by at most `radius`, and Newton's
+map is shown to take this box into itself. The outputs and their derivatives are computed by
+`derivatives.py`, in balls that hold for every point of the box.
 """
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
             raise untrue("one that contradicts what is computed here")
         return said(Level.REFUTED, _shown(cases, shard, last["wrong"])), {}
     if open_ := [(shard, t) for shard, record in records.items() for t in record["open"]]:
-        reason = f"balls do not decide {len(open_)} situations; the first holds this input"
+        reason = f"balls are too wide to decide {len(open_)} situations; this input is in the first"
         return said(Level.UNDECIDED, {"reason": reason, **_shown(cases, *open_[0])}), {}
     bounds = ((record["least"], shard) for shard, record in records.items())
     (t, least), shard = min(bounds, key=lambda pair: pair[0][1])

@@ -166,7 +166,7 @@ def test_the_certificate_states_it(claim: str, tmp_path: Path) -> None:
     for module in (checker, fast_check) if claim == "full-rank" else (checker,):
         verdict = module.check_file(str(path))
         assert verdict.status == "holds"
-        assert verdict.message.endswith("1-p < 2^-5 in pairs of a head and an example: 8")
+        assert verdict.message.endswith("(head, example) pairs with 1-p < 2^-5: 8")
 
 
 def test_the_rate_is_what_one_more_unit_of_c_adds() -> None:

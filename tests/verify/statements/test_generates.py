@@ -128,7 +128,7 @@ def test_a_wrong_answer_in_the_domain_is_found() -> None:
 def test_situations_that_fix_too_little_are_open() -> None:
     local, whole = claims(generating(DOMAIN, 1))
     assert local.level.value == whole.level.value == "undecided"
-    assert "balls do not decide" in str(local.witness)
+    assert "balls are too wide to decide" in str(local.witness)
 
 
 def test_arb_decides_blocks_that_float64_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
     t = first_dependent_row(Z, p, limits.on_time)
     need(t is None, f"modulo p, the features of example {t} depend on earlier ones", "wrong")
     pairs = int((len(cert["groups"]) - first).sum())
-    more = f"; 1-p < 2^-{bits} in pairs of a head and an example: {pairs}" if bits else ""
+    more = f"; (head, example) pairs with 1-p < 2^-{bits}: {pairs}" if bits else ""
     return f"the features of {all_of(T)} are independent: rank {T} modulo {p}{more}"
 
 

@@ -33,5 +33,5 @@ def judge(cert: dict[str, Any], parts: Generating, limits: Limits) -> str:
         record, where = judged(shard, cases), f"in a situation before symbol {shard.kind}"
         need(record["wrong"] is None, f"the margin {where} is smaller", "wrong")
         decided = not record["open"] and Fraction(record["least"][1]) >= margin
-        need(decided, f"balls do not decide the margin {where}", "over limit")
+        need(decided, f"balls are too wide to decide the margin {where}", "over limit")
     return generated(statement, known)
