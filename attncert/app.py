@@ -56,7 +56,10 @@ def _commands(
         typer.Option("--quiet", "-q", help="print only errors and the JSON of --json"),
     ] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="print it and exit")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="print the version and exit"
+        ),
     ] = False,
 ) -> None:
     """Exact attention weights from memorization proofs, every step verified."""

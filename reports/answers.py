@@ -28,7 +28,7 @@ FORMAT = "attncert-answer/1"
 # Modules of reports/pages; every other command has the page of a proof.
 _PAGES = ("assume", "attack", "audit", "capacity", "compare", "depth", "fit", "kruskal", "layer")
 _FAILS = {
-    Level.REFUTED: "does not stand",
+    Level.REFUTED: "is not valid for these data",
     Level.NOT_APPLICABLE: "does not apply to these data",
     Level.UNDECIDED: "is not decided",
 }
@@ -143,7 +143,7 @@ def _why(answer: Answer, line: str) -> list[str]:
 
 
 def proof_lines(answer: Answer) -> tuple[str, ...]:
-    """A line for a terminal: that the given proof stands, or which statement fails first."""
+    """A line for a terminal: that the given proof is valid, or which statement fails first."""
     claim, standing = answer.proof_claim, answer.proof_standing
     if claim is None or standing is None:
         return ()
@@ -172,12 +172,12 @@ def further_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
-    """The statement that the proof stands; if it is less than proved, the weak claim."""
+    """The statement that the proof is valid; if it is less than proved, the weak claim."""
     line = plain(sentence(claim.statement))
     weak = [name for name in claim.rests_on if answer.trace.standing(name) is standing]
     if not standing < Level.PROVED or not weak:
         return line
-    return f"{line.removesuffix('.')}, as far as {weak[0]}, which is {standing.value}."
+    return f"{line.removesuffix('.')}; it rests on {weak[0]}, which is {standing.value}."
 
 
 def envelope(answer: Answer) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def _proof(claim: Claim | None) -> str:
     if claim is None:
         return ""
     if claim.level.holds:
-        return "stands" if claim.level is Level.PROVED else f"stands, {claim.level.value}"
+        return "valid" if claim.level is Level.PROVED else f"valid, {claim.level.value}"
     return f"{claim.level.value}: {(claim.witness or {}).get('reason', claim.statement)}"
 
 

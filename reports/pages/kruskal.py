@@ -41,14 +41,15 @@ def stored(vectors: Vectors) -> str:
     """How the numbers are stored, as a clause.
 
     >>> stored(Vectors.of([[1, 2]])), stored(Vectors.of([["1/2", 2]]))
-    ('integers, exactly', 'decimals or fractions, exactly (0.1 is 1/10), over 2')
+    ('exact integers', 'exact decimals or fractions (0.1 is 1/10) with common denominator 2')
     """
     kind = vectors.array.dtype
     if kind.kind == "f":
-        return f"{kind.name}, each the fraction over a power of 2 that it stores"
+        return f"{kind.name}, each number read as the exact fraction that it stores"
     if vectors.denominator > 1:
-        return f"decimals or fractions, exactly (0.1 is 1/10), over {short(vectors.denominator)}"
-    return "integers, exactly"
+        over = short(vectors.denominator)
+        return f"exact decimals or fractions (0.1 is 1/10) with common denominator {over}"
+    return "exact integers"
 
 
 def _exhibits(answer: KruskalRank) -> dict[str, Any]:

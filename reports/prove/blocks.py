@@ -17,8 +17,8 @@ from attncert.verify.outputs.error import interval
 
 _SHOWN = 20  # examples in a table
 MARGIN = (
-    "Margin: half of the least difference between an output's squared distance to another label "
-    "and that to its own; for one-hot labels, the output at the label minus the largest other one."
+    "Margin: half the smallest difference between an output's squared distance to another label "
+    "and to its own; for one-hot labels, the output at the label minus the largest other output."
 )
 
 

@@ -22,7 +22,7 @@ from attncert.verify.claims.ids import ClaimId
 from attncert.verify.claims.trace import ProofTrace
 
 PAGE = f"../{HTML_PAGE}"  # the page is beside the folder of figures
-RESTS, ARGUED = "the certificate rests on", "the written proof argues, or a cross-check"
+RESTS, ARGUED = "the certificate rests on", "further arguments and cross-checks"
 _BOX = (138, 50)  # width and height in pixels
 _PITCH = (152, 92)  # between centres: columns, layers
 _MARGIN = 10

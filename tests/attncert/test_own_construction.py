@@ -77,7 +77,7 @@ def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
     content = (ROOT / "examples" / "own_construction.py").read_bytes()
     assert files["construction/own_construction.py"] == content
     assert f"`{hashlib.sha256(content).hexdigest()}`" in page
-    assert "> The proof stands on these data: 3 hypotheses, 4 steps and 1 promise hold." in page
+    assert "> The proof is valid for these data: 3 hypotheses, 4 steps and 1 promise hold." in page
     everything = b"".join(files.values()).decode()
     for never in ("Theorem 1", "mahdavi", "Mahdavi", "hypothesis.A", "Assumption", "paper,"):
         assert never not in everything, never
@@ -157,7 +157,9 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
     notebook = proof._repr_markdown_()
     assert "Proved" not in notebook and "The proof fails at head.2.alone" in notebook
     page = report(proof).files["report.md"].decode().splitlines()
-    assert page[3].endswith("but the proof does not stand.") and "head.2.alone" in page[5]
+    assert (
+        page[3].endswith("but the proof is not valid for these data.") and "head.2.alone" in page[5]
+    )
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
@@ -397,7 +399,7 @@ def test_the_parameters_of_a_layer_include_its_values(short_by: int, status: int
 def test_without_a_step_no_proof_is_said_to_stand() -> None:
     never = Step("x", lambda at: [(1, "==", 2)], applies=lambda at: False)
     (line,) = proof_lines(audited(steps={"never": never}))
-    assert line == "No step is stated about these data: 1 promise holds."
+    assert line == "The proof has no step about these data: 1 promise holds."
 
 
 # The last --construction counts.
@@ -493,7 +495,7 @@ def test_our_own_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_name_can_be_registered_again_but_none_of_ours() -> None:
     again = registry.register(replace(PARITY, theorem="another"))
     assert registry.method("parity") is again
-    with pytest.raises(InputError, match="a name that is still free, not generic"):
+    with pytest.raises(InputError, match="a name that is not in use, not generic"):
         registry.register(replace(PARITY, name="generic"))
 
 

@@ -55,7 +55,7 @@ def block(limits: Limits, one: Any) -> Any:
         need(len(gate.columns) == len(map.columns), "gate and weights must be equally wide")
         return Gated(one["of"], activation, gate, map, residual)
     if kind == "group":
-        need(typed(one["blocks"], list, "blocks"), "blocks must be one or more")
+        need(typed(one["blocks"], list, "blocks"), "blocks must have one block or more")
         return Group(one["of"], [block(limits, x) for x in one["blocks"]], residual)
     if kind == "normalization":
         return normalization(limits, one, residual)
@@ -113,7 +113,7 @@ def general(limits: Limits, one: Any, heads: Any) -> General:
     need(sinks is None or one["rule"] != "linear", "linear attention must have no sinks")
     if one["tables"] is not None:
         tables = [shaped(limits, x, "tables") for x in typed(one["tables"], list, "tables")]
-        need(len(tables) == H, "tables must be one for each head")
+        need(len(tables) == H, "tables must have one table for each head")
     return General(root, norms, rotary, cap, slopes, tables, sinks, is_next(one))
 
 
@@ -225,6 +225,6 @@ def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
         need(fits, "weights must have a row for each entry of a vector")
         tokens = (tokens or made) if every else token
         residual = not one.residual or (query, token) == (made, tokens)
-        need(residual, "a sum has vectors of different widths")
+        need(residual, "a skip connection adds vectors of different widths")
         token, query = tokens, made
     return token, query

@@ -98,7 +98,7 @@ def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
     if "heads" not in cert["dims"]:
         return cert
     network = typed(cert["network"], list, "network")
-    need(network, "network must be one block or more")
+    need(network, "network must have one block or more")
     last = typed(network[-1], dict, "the last block of network", blocks.KEYS["attention"])
     *plain, mask, residual = (last[key] for key in ["kind", "of", "rule", "mask", "residual"])
     known = plain == ["attention", "query", "softmax"] and mask is None and residual is False

@@ -29,7 +29,7 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
     if tokens is not None:
         [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]
         fits = len(tokens) == T and 0 < min(tokens) < max(tokens) == n
-        need(fits, "tokens must be one number for each example, not all equal, up to dims.context")
+        need(fits, "tokens must have a number up to dims.context for each example, not all equal")
         return numbers(limits, contexts, "contexts", T, tokens, d)
     one = type(contexts) is list and len(contexts) == 1
     return numbers(limits, contexts, "contexts", 1 if one else T, n, d)
@@ -53,7 +53,7 @@ def attention(limits: Limits, cert: Any) -> Layer:
     groups = [typed(group, list, "each group") for group in typed(cert["groups"], list, "groups")]
     members = [typed(t, int, "each member of a group") for group in groups for t in group]
     once = len(members) == T and sorted(members) == list(range(T))
-    need(once and all(groups), "groups must hold each example once", "wrong")
+    need(once and all(groups), "each example must be in exactly one group", "wrong")
     saturation = saturation_of(cert, len(groups))
     contexts = contexts_of(limits, cert, cert["data"])
     queries = numbers(limits, cert["data"]["queries"], "queries", T, d)

@@ -81,8 +81,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
             middle, spread = dot(apart, centres), dot(map(abs, apart), radii)
             least = product(w, product(q, square - its_square) + gap)
             possible = product(scale, middle + spread) >= least
-            need(possible, f"the margin of example {t} is smaller", "wrong")
-            undecided = f"balls of {P} bits do not decide the margin of example {t}"
+            need(possible, f"the margin of example {t} is smaller than claimed", "wrong")
+            undecided = f"balls of {P} bits are too wide to bound the margin of example {t}"
             need(product(scale, middle - spread) >= least, undecided, "over limit")
     return (
         f"the outputs of {all_of(cert['dims']['examples'])} are nearer to their labels than "
@@ -100,7 +100,7 @@ Generating = namedtuple("Generating", "nearest domain tokens unit")  # tokens[sy
 
 
 def domain_parts(cert: Any, limits: Limits) -> Generating:
-    need("spelled" in cert, "generates is about token sequences")
+    need("spelled" in cert, "the claim generates needs token sequences")
     nearest, (d, m) = parts(cert, limits), dims(cert, "width labels")
     embedding, positions = (cert["spelled"][key] for key in ("embedding", "positions"))
     rows = numbers(limits, embedding, "embedding", m, d)  # one symbol for each output
@@ -120,7 +120,7 @@ def domain_of(one: Any, m: int, limits: Limits) -> Domain:
     places = [integers(x, MAX_ITEMS) for x in listed(one["places"])]
     prompt, width = sum(map(len, places)), one["width"]
     every = sorted(place for some in places for place in some)
-    need(every == list(range(prompt)), "domain.places must be all places of the prompt, each once")
+    need(every == list(range(prompt)), "domain.places must list each place of the prompt once")
     need(len(places) == len(letters), "domain must have places for each step")
     for some, where in zip(letters, places, strict=True):
         need(len(set(some)) == len(some), "letters of a step must be different")
@@ -134,10 +134,10 @@ def domain_of(one: Any, m: int, limits: Limits) -> Domain:
     ]
     step = {}
     for row in listed(one["step"]):
-        need(len(listed(row)) == 4, "a step must be state, letter, next state and symbol")
+        need(len(listed(row)) == 4, "a step must have a state, letter, next state and symbol")
         state, after = integers([row[0], row[2]], MAX_ITEMS)
         key = state, integers(row[1], m)
-        need(key not in step, "a step must be given once")
+        need(key not in step, "no step may be given twice")
         step[key] = after, *integers([row[3]], m)
     reached, count = [set(integers([one["start"]], MAX_ITEMS))], 1
     may: Any = [set() for _ in range(prompt + len(letters))]
@@ -212,6 +212,7 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
 
     for i, halves in enumerate(domain.halves):
         where = f"in a situation before symbol {i}"
+        undecided = f"balls of {P} bits are too wide to bound the margin {where}"
         for known, right in situations(domain, i):
             places = range(domain.prompt + i)
             boxes = [([(known[k],) if k in known else domain.symbols[k] for k in places], halves)]
@@ -219,9 +220,9 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
                 box, left = boxes.pop()
                 may, does = leads(box, right)
                 part = len(left) < len(halves)  # which need not contain an input
-                need(may or part, f"the margin {where} is smaller", "wrong")
+                need(may or part, f"the margin {where} is smaller than claimed", "wrong")
                 if not does:
-                    need(left, f"balls of {P} bits do not decide the margin {where}", "over limit")
+                    need(left, undecided, "over limit")
                     boxes += halved(box, *left)
     return generated(statement, domain)
 
@@ -261,7 +262,7 @@ def ahead_of_attention(on: Mixed, blocks: Any, tokens: Any, unit: int) -> Any:
 def generated(statement: str, domain: Domain) -> str:
     """The statement about the examples, extended by the prompts."""
     count = prod(map(len, domain.letters))
-    return f"{statement}; after each of {count} prompts the network generates the right answer"
+    return f"{statement}; for each of {count} prompts the network generates the right answer"
 
 
 def hull(on: Mixed, vectors: Any) -> Any:

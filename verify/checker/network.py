@@ -241,7 +241,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         for c, r, y in zip(centres, radii, labels.rows[t], strict=True):
             off = abs(limits.product(c, u) - limits.product(y, w))
             need((off - r * u) * q <= most, f"the output of example {t} {wrong}", "wrong")
-            undecided = f"balls of {P} bits do not decide the output of example {t}"
+            undecided = f"balls of {P} bits are too wide to compare the output of example {t}"
             need((off + r * u) * q <= most, undecided, "over limit")
     if within is None:
         return f"the outputs equal the labels of {all_of(T)}, exactly"

@@ -33,7 +33,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     (p,), q, _ = numbers(limits, [claim["radius"]], "near.radius", 1)
     need(p > 0, "near.radius must be above 0", "wrong")
     network = typed(cert["network"], list, "network")
-    need(network, "network must be one block or more")
+    need(network, "network must have one block or more")
     read = [block(limits, one) for one in network]
     pairs = differentiable(limits, read, network, "1", ("identity",))
     contexts = contexts_of(limits, cert, cert["data"])
@@ -137,7 +137,7 @@ def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> 
 
         blocks.append(placed(one, written, read, limits))
         first += max(ends)
-    need(max(parts.unknowns) < first, "near.unknowns must be numbers of weights", "wrong")
+    need(max(parts.unknowns) < first, "near.unknowns must be indices of weights", "wrong")
     causal = any(type(one) is Softmax and one.causal for one in blocks)
     contexts, queries = parts.contexts, parts.queries
     for t in range(T):

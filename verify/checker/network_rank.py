@@ -65,7 +65,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     rank = typed(cert["rank"], dict, "rank", "of primes slope value")
     need(rank["of"] in OF, f"rank.of must be one of: {', '.join(OF)}")
     network = typed(cert["network"], list, "network")
-    need(network, "network must be one block or more")
+    need(network, "network must have one block or more")
     kinds = [block(limits, one) for one in network]
     pairs = differentiable(limits, kinds, network, "ln 2", ("identity", "relu"))
     softmax = [one for one, _ in pairs if type(one) is Attention]

@@ -92,7 +92,7 @@ def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
     examples = sorted(zip(repeated, queries, strict=True))
     limits.on_time()
     whole = sorted(product(every, all_queries))
-    need(examples == whole, "the examples are not the pairs of origin, each once", "wrong")
+    need(examples == whole, "the examples are not exactly the pairs of origin", "wrong")
     need(all(a < b for a, b in pairwise(whole)), "origin holds a pair twice", "wrong")
     return f"; all inputs of a domain, contexts times queries: {len(counts)} x {count}"
 
@@ -118,7 +118,7 @@ def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: Any) -> A
     need(os.path.isfile(beside), f"{name} is missing: it belongs beside the certificate")
     need(os.path.getsize(beside) == size, f"the size of {name} is not data_file.bytes", "wrong")
     if plain[1] == "npz":
-        need(tables, f"{name} is for attncert check --fast", "over limit")
+        need(tables, f"{name} needs attncert check --fast", "over limit")
         return tables(beside, cert, limits)
     raw = contents(beside)
     same = sha256(raw).hexdigest() == cert["input_sha256"]

@@ -82,8 +82,8 @@ def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
     need(not any(sums[:d]) and not any(ties.values()), "some weights break the relation", "wrong")
     need(any(sums[d:]), "the labels obey the relation", "wrong")
     tied = T - factors.count(0)
-    examples = f"{tied} examples are" if tied > 1 else "an example is"
-    return f"no weights give these labels: {examples} tied differently"
+    outputs = f"the outputs of {tied} examples obey" if tied > 1 else "one output obeys"
+    return f"no weights give these labels: {outputs} a relation that the labels do not"
 
 
 def kind_of(direction: Any, g: int, columns: Any) -> str:

@@ -54,7 +54,7 @@ def prefixes(cert: Any, limits: Limits) -> Any:
 
 
 def places(examples: Any, sequences: Any, count: int) -> Any:
-    need(len(typed(examples, list, "examples")) == count, f"examples must be {count}, as dims say")
+    need(len(typed(examples, list, "examples")) == count, f"there must be {count} examples")
     for pair in examples:
         whole = len(typed(pair, list, "an example")) == 2 and all(type(x) is int for x in pair)
         inside = whole and 0 <= pair[0] < len(sequences) and 0 <= pair[1] < len(sequences[pair[0]])

@@ -32,7 +32,9 @@ def stands(
     if (said or not steps) and all(trace.standing(claim.id).holds for claim in needed):
         unused = [x for x in known if ids.hypothesis_name(x.id) and x.id not in below]
         verdict = (
-            "The proof stands on these data" if steps else "No step is stated about these data"
+            "The proof is valid for these data"
+            if steps
+            else "The proof has no step about these data"
         )
         statement = f"{verdict}: {_counts(steps, promises, used, unused)}."
         on = tuple(claim.id for claim in needed)

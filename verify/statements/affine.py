@@ -97,8 +97,8 @@ STEPS = {
     "coefficients": width_one.COEFFICIENTS,
     "selector": shared.selector("v"),
     "curve": placing(
-        "For $t$ in the group different rows of $E^{(t)}$ have different entries of $E^{(t)}u$, so "
-        "that a flat without all rows forbids at most $n-1$ values of $\\alpha_t$.",
+        "For $t$ in the group different rows of $E^{(t)}$ have different entries of $E^{(t)}u$. So "
+        "a flat that does not hold all rows excludes at most $n-1$ values of $\\alpha_t$.",
         _curve,
         where=EXAMPLE,
     ),

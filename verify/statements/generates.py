@@ -74,8 +74,8 @@ class Generates:
             local = replace(local, rests_on=tuple(claim.id for claim in known))
         local = local.timed(time.perf_counter() - start)
         statement = (
-            f"After each of all {self.domain.inputs:,} prompts the network, run on its own "
-            f"outputs, generates the right answer."
+            f"For each of the {self.domain.inputs:,} prompts of the domain the network, run on its "
+            f"own outputs, generates the right answer."
         )
         premises = (local.id, *(ids.ClaimId(f"step.{name}") for name in self.rests_on))
         every = Claim(

@@ -78,11 +78,11 @@ def almost_all(data: Dataset, construction: BuiltLayer) -> list[Claim]:
 
 
 _HEADS = (
-    "Keys and queries are small integers drawn at random, and the rank decides. A "
-    "group is what a head adds: the examples that are independent with this head and were not "
-    "before. No head steers anything: there is no selector, no $c$ and no saturation. With "
-    "distinct contexts more examples than promised may be placed, or fewer heads suffice; "
-    "nothing promises that, and the certificate is the evidence."
+    "Keys and queries are small integers drawn at random, and the rank shows whether they suffice. "
+    "The group of a head consists of the examples that are independent with this head and were not "
+    "before. There is no selector, no $c$ and no saturation. With distinct contexts more examples "
+    "than promised may be placed, or fewer heads may suffice. No theorem promises this; the "
+    "certificate proves it."
 )
 CONSTRUCTION = Construction(
     name="generic",

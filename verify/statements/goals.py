@@ -140,7 +140,7 @@ def _limited(views: Views, limit: Limit) -> Concluded:
     """The error and whether it is within the limit, or undecided if a block cannot be applied."""
     data = views.data
     if limit.bound is None and not spread(data):
-        none = {"reason": "all labels are equal, so that there is no other"}
+        none = {"reason": "all labels are equal, so there is no other label to compare with"}
         return Concluded([replace(statement_of(limit, data), level=Level.VACUOUS, witness=none)])
     exact = None
     try:

@@ -36,11 +36,11 @@ def idle(views: Views) -> list[Claim]:
             off |= {number: units} if units else {}
     never = sum(map(len, off.values()))
     where = f"block{'s' * (len(off) > 1)} {listed([*off])}"
-    blocks = f"{len(still):,} of {counted(network.depth, 'block')} act{'s' * (len(still) == 1)}"
+    blocks = f"{len(still):,} of {counted(network.depth, 'block')} change{'s' * (len(still) == 1)}"
     hidden = f"{never:,} of {counted(network.units, 'hidden unit')} {'is' if never == 1 else 'are'}"
     candidates = (
-        (ids.IDLE_BLOCKS, f"{blocks} on no example here: {listed(still)}.", still),
-        (ids.IDLE_UNITS, f"{hidden} never on here, in {where}.", off),
+        (ids.IDLE_BLOCKS, f"{blocks} no example here: {listed(still)}.", still),
+        (ids.IDLE_UNITS, f"{hidden} never active here, in {where}.", off),
     )
     return [
         Claim(name, words, Level.PROVED, numbers={"idle": numbers}, arithmetic=OVER_Q)

@@ -41,7 +41,7 @@ def register(method: Construction) -> Construction:
     if not isinstance(method, Construction):
         raise InputError("construction", "a Construction", f"of type {type(method).__name__}")
     if known(method.name) in _OURS and method not in _OURS:
-        raise InputError("construction", "a name that is still free", method.name)
+        raise InputError("construction", "a name that is not in use", method.name)
     _registered[method.name] = method
     return method
 

@@ -147,13 +147,13 @@ def _build(data: Dataset, request: Request) -> BuiltLayer:
 
 
 _HEADS = (
-    "A head of the proof is $M_h=u(c\\,v_0+v_1)^\\top$ over its group, the examples "
-    "that it places; their own logits $\\alpha_tE^{(t)}u$ do not depend on $c$, the least "
-    "whole number at which the rank of all heads so far is certified, and that can be before "
-    "anything saturates: $B$ is the least lead, at this $c$, of the row that an earlier "
-    "example attends to in the limit, in bits, and it is negative if that row does not "
-    "lead yet. A short head is no head of the proof: its key and query are the shortest there "
-    "are, it has neither selector nor $c$, and the rank is all that is claimed of it."
+    "A head of the proof is $M_h=u(c\\,v_0+v_1)^\\top$. Its group is the examples that it places; "
+    "their logits $\\alpha_tE^{(t)}u$ do not depend on $c$. $c$ is the least whole number at which "
+    "the rank of all heads so far is certified, possibly before any head saturates. $B$ is the "
+    "smallest lead, in bits at this $c$, of the row that an earlier example attends to in the "
+    "limit; it is negative if that row does not lead yet. A short head is not part of the proof: "
+    "its key and query are as short as possible, it has neither a selector nor $c$, and only the "
+    "rank is claimed for it."
 )
 CONSTRUCTION = Construction(
     name="width-one",

@@ -23,7 +23,7 @@ def check(
     fast: Annotated[
         bool, typer.Option("--fast", help="for files too large for pure Python")
     ] = False,
-    limit_seconds: Annotated[float, typer.Option(help="limit on the time")] = 600.0,
+    limit_seconds: Annotated[float, typer.Option(help="limit on the time in seconds")] = 600.0,
     limit_mib: Annotated[
         float | None,
         typer.Option(help="limit on the memory for numbers; default: 2048, with --fast 8192"),

@@ -216,7 +216,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         (LAYER, [], 0, "holds: the outputs equal the labels of all 4 examples, exactly"),
         (RANK, [], 0, "holds: the features of all 4 examples are independent: rank 4 modulo"),
         (SET, [], 0, "holds: 4 of the 5 vectors are dependent"),
-        (TIED, [], 0, "holds: no weights give these labels: 2 examples are tied differently"),
+        (TIED, [], 0, "holds: no weights give these labels: the outputs of 2 examples obey"),
         (LAYER | {"groups": []}, [], 1, "wrong: digest is stale: the content was changed"),
         ("[" * 10**6, [], 2, "unusable: the file is nested too deeply"),
         (changed(LAYER, "dims.heads", 2), [], 2, "unusable: key must be nested lists of the"),

@@ -148,7 +148,7 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     "a group of another type": (changed(LAYER, "groups.0", 0), "each group must be of type list"),
     "a member of another type": (changed(LAYER, "groups.0.1", True), "each member"),
     "an empty group": (changed(LAYER, "groups.1", [[2, 3], []]), "each member"),
-    "no block": (changed(LENGTHS, "network", []), "network must be one block or more"),
+    "no block": (changed(LENGTHS, "network", []), "network must have one block or more"),
     "two blocks": (
         changed(LENGTHS, "network", LENGTHS["network"] * 2),
         "the blocks before the last must make tokens and queries of width",
@@ -210,8 +210,14 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
 WRONG: dict[str, tuple[Content, str]] = {
     "a stale digest": (LAYER | {"construction": "other"}, "digest is stale"),
     "a stale input digest": (digested(LAYER | {"input_sha256": "0" * 64}), "input_sha256 is stale"),
-    "groups that overlap": (changed(LAYER, "groups.0.1", 0), "groups must hold each"),
-    "groups that leave one out": (changed(LAYER, "groups.1", [3]), "groups must hold each"),
+    "groups that overlap": (
+        changed(LAYER, "groups.0.1", 0),
+        "each example must be in exactly one group",
+    ),
+    "groups that leave one out": (
+        changed(LAYER, "groups.1", [3]),
+        "each example must be in exactly one group",
+    ),
     "a group of none": (changed(LAYER, "groups", [[0, 1, 2, 3], []]), "groups must hold"),
     "a logit between integers": (changed(LAYER, "data.queries.0.0", "1/7"), "not an integer"),
     "a false equality": (changed(LAYER, "data.labels.2.0", "100"), "output of example 2"),
@@ -293,7 +299,7 @@ OUTSIDE: dict[str, tuple[Content, str, str]] = {
     "no data file": (outside("a.json", 2), "unusable", "a.json is missing"),
     "a longer data file": (outside("data.json", 1), "wrong", "size of data.json is not"),
     "another data file": (outside("data.json", 2), "wrong", "does not match input_sha256"),
-    "arrays": (outside("data.npz", 2), "over limit", "is for attncert check --fast"),
+    "arrays": (outside("data.npz", 2), "over limit", "needs attncert check --fast"),
 }  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def test_many_numbers_are_for_the_fast_check(
     assert fast.check_file(path).status == "holds"
     verdict = checker.check_file(path)
     assert verdict.status == "over limit"
-    assert verdict.message.startswith(f"{NPZ} is for attncert check --fast")
+    assert verdict.message.startswith(f"{NPZ} needs attncert check --fast")
     shell.runs("check", path, status=3)
     shell.runs("check", "--fast", path)
     shell.refuses("explain", path)

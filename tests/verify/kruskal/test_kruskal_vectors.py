@@ -83,7 +83,9 @@ def test_a_decimal_in_a_text_is_what_is_written(
     printed = shell.runs("kruskal", tmp_path / name, "--out", tmp_path / "k").out
     assert "is 1: vectors 0 and 1 are dependent" in printed
     report = (tmp_path / "k" / "report.md").read_text()
-    assert "stored as decimals or fractions, exactly (0.1 is 1/10), over 10." in report
+    assert (
+        "stored as exact decimals or fractions (0.1 is 1/10) with common denominator 10." in report
+    )
     np.save(tmp_path / "f.npy", np.array([[0.1, 0.3], [0.3, 0.9]]))
     assert (
         "general position" in shell.runs("kruskal", tmp_path / "f.npy", "--out", tmp_path / "f").out

@@ -213,7 +213,7 @@ FALSE_HYPOTHESIS = """hypotheses={
 @pytest.mark.parametrize(
     ("change", "status", "said", "cell"),
     [
-        ("title='my heads'", 0, STANDS, "| yes | stands |"),
+        ("title='my heads'", 0, STANDS, "| yes | valid |"),
         (FALSE_STEP, 1, "This fails: Every step", "| yes | refuted: step.false is refuted |"),
         (FALSE_HYPOTHESIS, 3, "hypothesis is false: T is even", "| not applicable: this hypoth"),
         ("build=lambda data, request: 1 / 0", 2, "build of construction mine: failed", ""),

@@ -66,8 +66,8 @@ def test_terminal_json_and_page_say_it(shell: Shell, tmp_path: Path) -> None:
                "weights": x.weights.tolist(), "bias": x.bias.tolist()[0], "residual": False}
               for x in network.blocks]  # fmt: skip
     (tmp_path / "network.json").write_text(json.dumps({"network": blocks}, default=str))
-    lines = ("1 of 3 blocks acts on no example here: 1 (proved).",
-             "1 of 2 hidden units is never on here, in block 2 (proved).")  # fmt: skip
+    lines = ("1 of 3 blocks changes no example here: 1 (proved).",
+             "1 of 2 hidden units is never active here, in block 2 (proved).")  # fmt: skip
     for command in (["prove", "--construction", "idling"], ["layer", tmp_path / "network.json"]):
         command.insert(len(command) if command[0] == "layer" else 1, tmp_path / "data.json")
         printed = shell.runs(*command, "--out", tmp_path / "out").out.splitlines()

@@ -31,7 +31,7 @@ def judge(cert: dict[str, Any], parts: Generating, limits: Limits) -> str:
     for shard in cases.shards:
         limits.on_time()
         record, where = judged(shard, cases), f"in a situation before symbol {shard.kind}"
-        need(record["wrong"] is None, f"the margin {where} is smaller", "wrong")
+        need(record["wrong"] is None, f"the margin {where} is smaller than claimed", "wrong")
         decided = not record["open"] and Fraction(record["least"][1]) >= margin
-        need(decided, f"balls are too wide to decide the margin {where}", "over limit")
+        need(decided, f"balls are too wide to bound the margin {where}", "over limit")
     return generated(statement, known)

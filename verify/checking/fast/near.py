@@ -29,7 +29,7 @@ def judge(cert: dict[str, Any], parts: Any, limits: Limits) -> str:
     N, (p, q) = T * m, parts.radius
     network = of_json([cert["layer"]] if "layer" in cert else cert["network"])
     numbered = max(parts.unknowns) < weights_of(network)
-    need(numbered, "near.unknowns must be numbers of weights", "wrong")
+    need(numbered, "near.unknowns must be indices of weights", "wrong")
     limits.hold(8.0 * (6 * N * N + 2 * N * weights_of(network)))
     data = dataset(cert, limits, parts.contexts, parts.queries, parts.labels)
     derived = derivatives(data, network, parts.unknowns, Fraction(p, q))
