@@ -392,8 +392,8 @@ Step `logits` requires logits that are $2\ln n+3$ apart. What the proof conclude
 these data, at a hundredth of the least scale that it allows, but not at a thousandth. The last two
 columns are the least difference of two values of the Boltzmann operator and what its lemma
 promises. At the scale of the paper's formula, as recalled, the lemma promises less than
-$10^{-5{,}000{,}000}$, and 2,048 bits are too few to decide the inequalities: the map may be as the theorem
-says, but no usual arithmetic can tell.
+$10^{-5{,}000{,}000}$, and 2,048 bits are too few to decide the inequalities: the map may be as the
+theorem says, but no usual arithmetic can tell.
 
 *A planted mistake*: the projection is taken to keep distances, and
 $c=(2\ln n+3)/(\varepsilon\,r_{\min})$ for a unit v lacks the factor $(|V|+1)^4\pi d/8$. The

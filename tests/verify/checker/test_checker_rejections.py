@@ -174,9 +174,9 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
         "origin.kind must be rounded or domain",
     ),
     "tokens that are all equal": (changed(LAYER, "tokens", [2] * 4), "tokens must"),
-    "too few tokens": (changed(LENGTHS, "tokens", [3, 1, 2]), "tokens must be"),
-    "no token": (changed(LENGTHS, "tokens", [3, 0, 2, 2]), "tokens must be"),
-    "tokens below dims.context": (changed(LENGTHS, "tokens", [2, 1, 2, 2]), "tokens must be"),
+    "too few tokens": (changed(LENGTHS, "tokens", [3, 1, 2]), "tokens must have"),
+    "no token": (changed(LENGTHS, "tokens", [3, 0, 2, 2]), "tokens must have"),
+    "tokens below dims.context": (changed(LENGTHS, "tokens", [2, 1, 2, 2]), "tokens must have"),
     "tokens of another context": (
         changed(LENGTHS, "tokens", [3, 2, 1, 2]),
         "lengths (4, 'tokens', 3)",
@@ -218,7 +218,7 @@ WRONG: dict[str, tuple[Content, str]] = {
         changed(LAYER, "groups.1", [3]),
         "each example must be in exactly one group",
     ),
-    "a group of none": (changed(LAYER, "groups", [[0, 1, 2, 3], []]), "groups must hold"),
+    "a group of none": (changed(LAYER, "groups", [[0, 1, 2, 3], []]), "exactly one group"),
     "a logit between integers": (changed(LAYER, "data.queries.0.0", "1/7"), "not an integer"),
     "a false equality": (changed(LAYER, "data.labels.2.0", "100"), "output of example 2"),
     "a false value": (
@@ -228,7 +228,7 @@ WRONG: dict[str, tuple[Content, str]] = {
     "a domain without a pair": (on_domain([], []), "one pair for each example"),
     "a domain of other pairs": (
         on_domain([LAYER["data"]["contexts"][0]], [["9", "9", "9"]] * 4),
-        "each once",
+        "not exactly the pairs",
     ),
     "a domain that holds a pair twice": (
         on_domain([LAYER["data"]["contexts"][0]], [LAYER["data"]["queries"][0]] * 4),

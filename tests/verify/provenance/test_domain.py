@@ -55,12 +55,12 @@ def test_other_data_are_no_domain(tmp_path: Path) -> None:
 
 
 DEFECTS: dict[str, tuple[str, Any, str, str]] = {
-    "a query that is another": ("origin.queries.1", ["2"], "wrong", "each once"),
-    "a context that is another": ("origin.contexts.0.0", ["9"], "wrong", "each once"),
+    "a query that is another": ("origin.queries.1", ["2"], "wrong", "not exactly the pairs"),
+    "a context that is another": ("origin.contexts.0.0", ["9"], "wrong", "not exactly the pairs"),
     "a query left out": ("origin.queries", [["0"], ["1"]], "wrong", "one pair for each"),
     "no context": ("origin.contexts", [], "wrong", "one pair for each"),
-    "an example twice": ("data.queries.0", ["1"], "wrong", "each once"),
-    "a context of another length": ("origin.contexts.0", [["1"]], "wrong", "each once"),
+    "an example twice": ("data.queries.0", ["1"], "wrong", "not exactly the pairs"),
+    "a context of another length": ("origin.contexts.0", [["1"]], "wrong", "not exactly the pairs"),
     "no list": ("origin.contexts", "all", "unusable", "origin.contexts"),
     "a key too many": ("origin.more", 1, "unusable", "the key 'more'"),
 }

@@ -90,7 +90,7 @@ def test_all_inputs_by_situations_and_one_by_one() -> None:
         row = DOMAIN.sequence(word)
         assert simulated(network, list(row[:6])) == list(row[6:])
     local, whole = claims(adder(2, 4))
-    assert whole.level.value == "enclosed" and "all 256 prompts" in whole.statement
+    assert whole.level.value == "enclosed" and "the 256 prompts" in whole.statement
     assert local.statement.startswith(f"In each of {16 + 16**2 + 2 * 16} situations")
     assert whole.rests_on == ("situations", "step.carries")
     every, _ = claims(generating(DOMAIN, None))
@@ -292,7 +292,7 @@ def test_records_that_are_false_are_refused(lie: Any) -> None:
 def test_all_pairs_of_ten_digits() -> None:
     data = load(EXAMPLES / "adder.json")
     local, whole = claims(ADDER, data)
-    assert whole.level.value == "enclosed" and f"all {10**20:,} prompts" in whole.statement
+    assert whole.level.value == "enclosed" and f"the {10**20:,} prompts" in whole.statement
     assert local.statement.startswith("In each of 170,300 situations")
     trace = prove(data, Prove(register(adder(scale=25)).name)).trace
     assert trace[ClaimId("layer.memorizes")].level.value == "enclosed"
