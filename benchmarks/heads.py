@@ -69,7 +69,7 @@ def heads(
 
 
 def carried(contributions: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The carrier of each example and its share. contributions: of the heads, (T, H, m)."""
+    """The carrier of each example and its share. contributions: those of the heads, (T, H, m)."""
     sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     return sizes.argmax(axis=1), sizes.max(axis=1) / np.where(total > 0, total, 1.0)

@@ -36,7 +36,7 @@ TOLERANCE = 1e-10
 
 
 def data_of(name: str, T: int, seed: int) -> Dataset:
-    """The data with the labels 0. Random integers are at most 9 in size."""
+    """The data with every label 0. Random integers are at most 9 in size."""
     zeros = [0] * T
     if name == "digits":
         some = load(name).take(T)

@@ -2,9 +2,9 @@
 
 `--check` writes nothing and compares: exit status 1 and the names of the files that differ. Every
 page is made by the same functions as the command line's reports; times are left out, so that the
-same versions give the same bytes. Figures, and the numbers of pages in FLOATING, are compared only
-if everything in docs/gallery/made-with.json is the same (NPY_DISABLE_CPU_FEATURES="X86_V4
-AVX512_ICL" ensures that on processors with AVX-512).
+same versions give the same bytes. Figures, and the numbers on the pages in FLOATING, are compared
+only if everything in docs/gallery/made-with.json is the same (NPY_DISABLE_CPU_FEATURES="X86_V4
+AVX512_ICL" ensures this on processors with AVX-512).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ SAMPLE = 64  # subsets that the CPU repeats
 
 
 def rows(dry: bool) -> list[Row]:
-    """Rows for the GPU, its steps, torch and the CPU; the first size is that of the paper."""
+    """Rows for the GPU, its steps, torch and the CPU; the first size is the one in the paper."""
     found = []
     limit = 0.0 if dry else LIMIT
     for n, k, count in DRY if dry else SIZES:

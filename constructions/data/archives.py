@@ -117,7 +117,7 @@ def _refused(source: str, must: str) -> Iterator[None]:
 def _require_short_directory(file: BinaryIO) -> None:
     """Limit the list of members, which zipfile reads at once.
 
-    The end record must be the last 22 bytes, without comment or 64-bit extension: NumPy needs
+    The end record must be the last 22 bytes, with no comment or 64-bit extension: NumPy needs
     neither below 2 GiB, and zipfile then uses exactly this record.
     """
     size = file.seek(0, os.SEEK_END)

@@ -27,7 +27,8 @@ PRIMES_FLOAT64 = (11863067, 11861363, 11859923)
 """The primes for elimination in float64: a sum of 256 products of residues stays below 2^53."""
 
 PRIMES_31 = (2147483579, 2147483123, 2147482763)
-"""The three largest safe primes below 2^31 with 2 primitive: products fit 64-bit integers."""
+"""The three largest safe primes below 2^31 with 2 as a primitive root: products fit in 64-bit
+integers."""
 
 PRIME_62 = 4611686018427377339
 """The largest safe prime below 2^62 with 2 primitive: used in FLINT's one-word arithmetic."""

@@ -15,9 +15,9 @@ class System(NamedTuple):
     example t.
 
     inverse: that of Z at the pivots mod p. shifts, powers (T·H, n): the exponents k, and 2^k mod p;
-    sum_inverses: 1/S mod p. If a term fits in 64 bits, sums holds S, and carries its carry. Else
-    sums is 0, and the carry is limbs[offsets[q]:offsets[q+1]]. residuals (T,): those of the rows
-    Σ_h w_th = y.
+    sum_inverses: 1/S mod p. If a term fits in 64 bits, sums holds S, and carries its carry.
+    Otherwise sums is 0, and the carry is limbs[offsets[q]:offsets[q+1]]. residuals (T,): those of
+    the rows Σ_h w_th = y.
     """
 
     inverse: DigitArray

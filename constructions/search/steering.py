@@ -71,7 +71,7 @@ class Reducer:
         self._q, self._r = np.linalg.qr(moved[:, self._seen])
 
     def __call__(self, x: IntegerArray) -> IntegerArray:
-        """x (k,) plus a kernel combination. Each pass removes about 50 bits."""
+        """x (k,) plus a combination of kernel vectors. Each pass removes about 50 bits."""
         if self.kernel.shape[1] == 0 or not len(self._images) or not self._seen.any():
             return x
         r, kernel = self._r, self.kernel[:, self._seen]

@@ -53,8 +53,8 @@ class Place:
         return self.prefix.removesuffix(".")
 
     def names(self, names: Collection[str]) -> list[str]:
-        """The names of the arrays that make this layer, biases included. Raises InputError if
-        others below the prefix change what the layer computes."""
+        """The names of the arrays that make this layer, biases included. Raises InputError if other
+        arrays under the prefix change what the layer computes."""
         below = [name for name in names if name.startswith(self.prefix)]
         used = {self.prefix + name for name in self.naming.arrays}
         known = used | {self.prefix + name for name in self.naming.outside}

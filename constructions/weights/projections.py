@@ -114,7 +114,8 @@ def _stored_turned(arrays: Mapping[str, ExactArray], place: Place) -> bool:
 def _parts(
     arrays: Mapping[str, ExactArray], place: Place, heads: int, inner: int
 ) -> dict[str, tuple[ExactArray, ExactArray | None]]:
-    """Weight (rows, d) and bias (rows,) or None of query, key and value. Raises InputError."""
+    """The weight (rows, d) and the bias, (rows,) or None, of query, key and value. Raises
+    InputError."""
     names = [(place.prefix + w, place.prefix + b) for w, b in place.naming.inputs]
     weights = [_matrix(arrays[weight], weight) for weight, _ in names]
     biases = [arrays.get(bias) for _, bias in names]

@@ -119,9 +119,9 @@ def record(
     `is_causal`, then GPT-2's names (c_attn) decide. Set it for a module that masks internally.
     Queries that see no row are left out.
 
-    Raises InputError for a module without a single attention layer, a mask that changes logits or
-    differs between heads, a pass that does not run each projection once, another tensor among the
-    arguments, and a pass in training mode. If anything else acts inside the module, the outputs
+    Raises InputError for a module without exactly one attention layer, a mask that changes logits
+    or differs between heads, a pass that does not run each projection once, another tensor among
+    the arguments, and a pass in training mode. If anything else acts inside the module, the outputs
     show it. Arithmetic: the module's, kept exactly. Source: docs/models-and-layers.md.
 
     >>> with record(model.layers[3].self_attn) as recording:  # doctest: +SKIP

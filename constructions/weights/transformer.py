@@ -48,7 +48,8 @@ class Transformer:
     used: set[str] = field(default_factory=set)
 
     def blocks(self, prefix: str) -> tuple[Block, ...]:
-        """The blocks of the model, layer or attention below this prefix ("" or with its dot)."""
+        """The blocks of the model, layer or attention under this prefix ("", or ending in a
+        dot)."""
         first = self.parts.layer.format(0)
         inside = [x for x in self.arrays if f".{first}" in f".{x[len(prefix) :]}"]
         places_ = {place.prefix for place in places(self.arrays, NAMINGS)}

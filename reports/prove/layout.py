@@ -25,7 +25,7 @@ _Node = int | tuple[int, int, int]  # a box, or the stand-in of an edge in one r
 
 
 def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[Point]]]:
-    """The places of the boxes 0 .. boxes-1, and for each edge the points that it runs through.
+    """The positions of the boxes 0 .. boxes-1, and for each edge the points that it runs through.
 
     x is in widths of a box, and 0 is the middle; y counts the rows downwards.
 

@@ -77,7 +77,7 @@ def pieces(text: str) -> Iterator[tuple[bool, str]]:
 
 
 def _math_markdown(math: str) -> str:
-    # A bar would end a table cell; \vert and \Vert are the same signs.
+    # A bar would end a table cell; \vert and \Vert give the same symbols.
     math = math.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
     math = math.replace("<", r"\lt ").replace(">", r"\gt ").replace("`", "'")
     risky = re.search(r"\\[^A-Za-z]|[*~\[]|[^A-Za-z0-9]_|_[^A-Za-z0-9{]", math)

@@ -88,7 +88,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
 
 
 def test_the_tables_of_options_are_those_of_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a change run `python docs/make_commands.py`."""
+    """After a change, run `python docs/make_commands.py`."""
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     tables = importlib.import_module("make_commands")
     text = tables.PAGE.read_text()

@@ -92,7 +92,7 @@ def wrong(blocks: Sequence[Any], data: Dataset) -> list[int]:
 
 
 def inputs(data: Dataset, frequencies: bool = False) -> list[Any]:
-    """The features that distinguish each example: its query, and its tokens in order or by their
+    """The features that distinguish each example: its query, and its tokens in order or their
     frequencies."""
     parts = data.canonical()
     contexts = parts["contexts"] * (data.T if data.shared else 1)

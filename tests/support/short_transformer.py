@@ -1,4 +1,5 @@
-"""Random transformers of two layers, as in a file, with all kinds of blocks, and data for them."""
+"""Random two-layer transformers, as a file stores them, with all kinds of blocks, and data for
+them."""
 
 from __future__ import annotations
 

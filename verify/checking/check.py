@@ -11,8 +11,8 @@ def check(path: str | os.PathLike[str]) -> Verdict:
     """Verify everything that a certificate claims, from the file alone.
 
     The verdict's status is "holds", "wrong", "over limit" or "unusable"; its message says why. No
-    content of a file raises an error. Arithmetic: exact integers; balls if the claim is
-    about the true exponential. Source: docs/certificate.md.
+    file content, however malformed, raises an error. Arithmetic: exact integers; balls if the claim
+    is about the true exponential. Source: docs/certificate.md.
 
     >>> check("no-such-certificate.json").status
     'unusable'

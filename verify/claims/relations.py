@@ -83,8 +83,9 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
     are the witness.
 
     where: names for the values that follow a relation, used in the witness. Arithmetic: exact for
-    rational values; balls; floats. Raises NoRelation for an item that is not a relation. An error
-    of the iterable propagates, except `Inexact`, which leaves the statement undecided.
+    rational values, otherwise balls or floats. Raises NoRelation for an item that is not a
+    relation. An error of the iterable propagates, except `Inexact`, which leaves the statement
+    undecided.
 
     >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
     {'examples': [1], 'relation': '3 == 4 at example 1'}

@@ -53,7 +53,7 @@ def close(
 
     question: if it has a k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
     known. Its seed determines which sets are found, but never whether a bound is true.
-    cluster: used by the searches of all sets of one size. progress: a callback progress(stage,
+    cluster: used by the searches over all sets of one size. progress: a callback progress(stage,
     done, of), which shows a line for each narrower interval.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])

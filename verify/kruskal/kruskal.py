@@ -115,7 +115,7 @@ def _sampled(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
-    """Random subsets of k vectors or, if k is not given, of the size of the upper end. A dependent
+    """Random subsets of k vectors or, if k is not given, of as many as the upper end. A dependent
     set among them narrows the interval and may answer the question."""
     k, count = question.k, _SUBSETS if question.subsets is None else question.subsets
     size = k or interval.upper.value

@@ -28,7 +28,7 @@ FIRST_BITS = 2048  # fewer bits never reach the tolerance
 def multiprecision(data: Dataset, layer: Layer) -> Claim:
     """Whether the outputs agree with the labels to 2^-1000, computed with the true exponential.
     Logits need not be integer multiples of ln 2. The claim "interpolation.multiprecision" is
-    *enclosed*, *refuted* with the example of the largest difference, or *undecided*, as in
+    *enclosed*, *refuted* with the example that has the largest difference, or *undecided*, as in
     `enclosed_error`."""
     network, small = Network.of_layer(layer), intervals.affordable(data, layer)
 

@@ -108,7 +108,7 @@ class Format:
 
     def rounded(self, centre: FloatArray, radius: FloatArray, units: float = 1) -> Floats:
         """The numbers in these balls after a rounding error of `units` u plus η. The centres
-        themselves have a relative error of U."""
+        themselves have a relative error of at most U."""
         error = units * self.u * (np.abs(centre) + radius) + self.eta
         return self.ball(centre, _outward(radius + U * np.abs(centre) + error))
 

@@ -41,7 +41,7 @@ def option(default: Any, rule: Rule, help: str, *, repeats: bool = True, **rest:
 
 @dataclass(frozen=True, repr=False)
 class Question:
-    """A question about data. The first line of the docstring is the help of its command.
+    """A question about data. The first line of the docstring is the help text of its command.
 
     example: a command line, shown in the help, that works in a checkout of the repository. weights,
     data: descriptions of the arguments; "" if the command does not take the argument. Raises

@@ -80,7 +80,7 @@ def _float_vector(balls: arb_mat) -> arb_mat:
 
 
 def _row_norm(matrix: arb_mat) -> arb:
-    """An upper bound of the largest absolute row sum."""
+    """An upper bound on the largest absolute row sum."""
     sums = [sum((x.abs_upper() for x in row), arb(0)).upper() for row in matrix.tolist()]
     return max(sums)
 

@@ -109,7 +109,8 @@ def test_many_tokens(tokens: int) -> None:
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_float_features_follow_the_exact_ones(shared: bool) -> None:
-    """There are planted weights 1/4 and 3/4, a saturated row, and exponents beyond all floats."""
+    """There are planted weights 1/4 and 3/4, a saturated row, and exponents beyond the range of
+    floats."""
     contexts = np.array([[[4.0, 0.0], [0.0, 8.0]]] * (1 if shared else 3))
     logits = np.array([[0, 0], [3**700, 0], [-(3**700), 1]], dtype=object)
     assert mix(softmax_float(logits), contexts, None).tolist() == [[2, 4], [4, 0], [0, 8]]

@@ -168,7 +168,7 @@ def test_both_evaluators_agree_with_the_definition(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_number_counts(name: str, tmp_path: Path) -> None:
-    """A change of any number of the blocks is refused."""
+    """Changing any number in the blocks is refused."""
     true = TRUE[name]
     places = [p for p in networks.places(true["network"]) if _is_number(true["network"], p)]
     for place in DRAW.sample(places, min(len(places), 5)):

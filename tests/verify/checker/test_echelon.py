@@ -13,7 +13,7 @@ PRIMES = (3, 5, 11, 2097143, 2**31 - 1, 2**61 - 1)
 
 @st.composite
 def matrices(draw: st.DrawFn) -> tuple[int, list[list[int]]]:
-    """A prime, and rows of which many entries are 0 or extreme."""
+    """A prime, and rows with many entries that are 0 or extreme."""
     p = draw(st.sampled_from(PRIMES))
     entries = st.sampled_from([0, 0, 1, p - 1]) | st.integers(0, p - 1)
     width = draw(st.integers(1, 7))

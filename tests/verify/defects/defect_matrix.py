@@ -1,4 +1,4 @@
-"""Planted defects and the checks that see them, as a matrix.
+"""Planted defects and the checks that catch them, as a matrix.
 
 A `Family` is a kind of run with its checks. `fired` runs all checks *but the final one*, that the
 layer's outputs equal the labels: it would catch nearly every error and hide which other checks see

@@ -185,7 +185,7 @@ class _Search:
 
 
 def useful_columns(data: Dataset, zero: Zero) -> IntArray:
-    """Columns of the Jacobian that span all columns.
+    """Columns of the Jacobian that span its column space.
 
     In a set with one M and one output matrix O, all heads have the same columns for the values, and
     the columns for keys and queries add up to 0, because the values do. So the values of the first

@@ -138,7 +138,7 @@ def test_at_which_precision_memorization_survives(
 
 
 def test_without_one_head_no_weights_have_the_rank() -> None:
-    """With a shared context rank Z is at most H(n-1)+1 < T."""
+    """With a shared context, rank Z is at most H(n-1)+1 < T."""
     data = family(7, 3, 7, shared=True, seed=1)
     proof = prove(data, Prove(heads=3))
     assert proof.layer is not None
