@@ -39,7 +39,7 @@ check: setup
 	$(BIN)/mypy
 
 slow: setup # and all random examples, of which `test` draws a fifth
-	ATTNCERT_EXAMPLES=all $(BIN)/python -m pytest -q -n 2 -m 'slow or hypothesis'
+	ATTNCERT_EXAMPLES=all $(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'slow or hypothesis'
 
 gallery: setup
 	$(BIN)/python docs/make_gallery.py
