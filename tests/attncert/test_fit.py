@@ -149,6 +149,19 @@ def test_large_ones_get_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "certificate.json" not in files and b"The command below" in files["report.md"]
 
 
+def test_a_file_without_an_inverse_names_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certify, "MOST_WITH_INVERSE", 4)
+    files = report(fit(data_set(5, 3, 3), Fit(heads=2))).files
+    page = files["report.md"]
+    assert b"`attncert check --fast` computes one" in page and b"python checker" not in page
+    path = tmp_path / "certificate.json"
+    path.write_bytes(files["certificate.json"])
+    assert attncert.main(["check", str(path), "--fast"]) == 0
+    assert attncert.main(["check", str(path)]) == 3
+
+
 # Devices and steps.
 
 

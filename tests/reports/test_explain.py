@@ -48,6 +48,17 @@ def test_a_claim_nearby_that_is_not_shown_is_not_called_false(tmp_path: Path) ->
     assert "which may still hold" in dict(found.parts)["Checked now"]
 
 
+def test_a_file_without_an_inverse_is_for_the_fast_check(tmp_path: Path) -> None:
+    certificate = near_cases.case("distinct")
+    certificate["near"]["inverse"] = None
+    found = explain(written(sealed(certificate), tmp_path))
+    said = dict(found.parts)
+    assert (found.status, found.exit_status) == ("over limit", 3)
+    assert "float64 with proved bounds" in said["Why that can be proved"]
+    assert "trust attncert check --fast" in said["What to trust"]
+    assert "Python's integers" not in said["What to trust"]
+
+
 def test_a_dependent_set_is_written_out(tmp_path: Path) -> None:
     certificate = CASES["dependent-set"]()
     certificate["data"]["vectors"] = [["1", "0", "0"], ["0", "1", "0"], ["2", "-3", "0"]]

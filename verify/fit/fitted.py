@@ -113,7 +113,7 @@ def _certificate(near: Near, question: Fit) -> tuple[dict[str, Any] | None, str]
         return None, "nothing was shown"
     unknowns = len(near.unknowns)
     if unknowns > MOST_UNKNOWNS:
-        return None, f"{unknowns} unknowns, and above {MOST_UNKNOWNS} checking a file is not faster"
+        return None, f"{unknowns} unknowns, and a file has at most {MOST_UNKNOWNS}"
     provenance = produced_by(question.line(), question.seed)
     try:
         return near_certificate(near, construction="fit", produced_by=provenance), ""

@@ -2,9 +2,9 @@
 
 Unknowns, an inverse and a radius are chosen; this choice need not be trusted. An LU factorization
 of the transposed Jacobian picks a square block. Its inverse is rounded to a grid, which adds at
-most 1/128 to κ and shortens the file. The radius is a small multiple of the length of Newton's
-first step. Then the theorem of `contraction.py` is applied, with enclosures that share no code with
-the choice.
+most 1/128 to κ and shortens the file. Large files leave it out, since the fast check computes one.
+The radius is a small multiple of the length of Newton's first step. Then the theorem of
+`contraction.py` is applied, with enclosures that share no code with the choice.
 
 κ grows with the radius, and the radius with the errors, which are about 1e-13 for float64 weights.
 If weights are large, the box is then too large for Newton's map to contract. In that case the first
@@ -86,6 +86,11 @@ class Near:
     @property
     def holds(self) -> bool:
         return self.contraction.inside
+
+    @property
+    def with_inverse(self) -> bool:
+        """Whether the certificate contains the inverse. Otherwise only the fast check decides."""
+        return len(self.unknowns) <= MOST_WITH_INVERSE
 
 
 def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> Near:
@@ -224,10 +229,9 @@ def near_certificate(
         about: dict[str, Any] = {"construction": construction, "provenance": produced_by}
         layer = Layer(first.heads, first.output)
         body = layer_body(CLAIM, near.data, layer, unit="1", **about)
-    written = len(near.unknowns) <= MOST_WITH_INVERSE
     content = {
         "radius": numeral(near.radius),
         "unknowns": list(near.unknowns),
-        "inverse": ExactArray.of(near.inverse).strings() if written else None,
+        "inverse": ExactArray.of(near.inverse).strings() if near.with_inverse else None,
     }
     return sealed(body | {"near": content})
