@@ -34,7 +34,7 @@ from attncert.verify.derivatives.networks import (
 )
 from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import independent_columns
-from attncert.verify.newton.contraction import contractions
+from attncert.verify.newton.contraction import contractions, inverted
 
 MOST_NUMBERS = 10**7  # the most numbers in a table
 _TOWER = 2  # the most softmax blocks whose weights a tower leaves unchanged
@@ -112,9 +112,8 @@ def _singular(data: Dataset, network: Network, features: bool) -> str:
         if not np.isfinite(table.mid).all():
             return "numbers beyond the range of float64"
         unknowns = list(independent_columns(table.mid))
-        try:
-            inverse = np.linalg.inv(table.mid[:, unknowns]).astype(np.float64)
-        except np.linalg.LinAlgError:
+        inverse = inverted(table.mid[:, unknowns])
+        if np.isnan(inverse).any():
             return "it is singular in float64"
         largest = float(contractions(inverse, table[:, unknowns]).max())
     return "" if largest < 1 else "no square block of it was shown to be invertible"
