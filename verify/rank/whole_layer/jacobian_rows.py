@@ -38,7 +38,7 @@ from attncert.verify.rank.engines.arithmetic import matmul, reduce, require_exac
 from attncert.verify.rank.residues import as_table, residues, to_host
 from attncert.verify.rank.whole_layer.feature_rows import FeatureRows
 from attncert.verify.rank.whole_layer.sizes import HEIGHT
-from attncert.verify.rank.whole_layer.spread import spread_rank
+from attncert.verify.rank.whole_layer.spread import ERRORS, Errors, spread_rank
 from attncert.verify.rank.whole_layer.streaming import Elimination
 from attncert.verify.sharding.engine import Cluster
 
@@ -152,8 +152,7 @@ def jacobian_rank(
     The result is exact, and a lower bound on the rank over ℝ. columns: as for `JacobianRows`; fewer
     columns cannot raise the rank. They are put in a random order, so that every block of columns
     contains columns of all heads and a block of rows finds its pivots at once. cluster: as for
-    `rank_of`. Raises
-    features.NotIntegral if a logit is not an integer.
+    `rank_of`. Raises features.NotIntegral if a logit is not an integer.
 
     >>> from attncert.constructions.data.generators import random
     >>> data = random(T=6, n=2, d=3, seed=1)
@@ -201,15 +200,15 @@ def rank_of(
     xp: Any = np,
     cluster: Cluster | None = None,
     progress: Progress = silent,
-    **how: Any,
+    errors: Errors = ERRORS,
 ) -> int:
     """The rank modulo p of the rows that `make` computes for these data with the namespace xp.
 
-    cluster: eliminates a large table on its workers (`is_spread`); the rank is then assumed. how:
-    arguments of `spread_rank`.
+    cluster: eliminates a large table on its workers (`is_spread`); the rank is then assumed.
+    errors: those of `make` and its rows, which are raised as they are.
     """
     if cluster is not None and is_spread(count, cluster):
-        return spread_rank(make, data, p, count, cluster, progress, **how)
+        return spread_rank(make, data, p, count, cluster, progress, errors)
     return rank_of_rows(make(data, xp=xp), count, progress)
 
 

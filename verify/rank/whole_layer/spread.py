@@ -64,6 +64,7 @@ class Part(Protocol):
 
 Make = Callable[[Dataset], Part]
 Errors = tuple[type[Exception], ...]
+ERRORS: Errors = (SumVanishes, NotIntegral)
 
 
 class _Lost(Exception):
@@ -77,7 +78,7 @@ def spread_rank(
     count: int,
     cluster: Cluster,
     progress: Progress = silent,
-    errors: Errors = (SumVanishes, NotIntegral),
+    errors: Errors = ERRORS,
 ) -> int:
     """The rank of all rows modulo p, which is assumed, since only the first block is also
     eliminated here.
