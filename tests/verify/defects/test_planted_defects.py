@@ -2,7 +2,7 @@
 
 The families are in the files of this folder. Checks without steps are shown to fire in their own
 tests: hypotheses by the edge cases of `audit/`, readout, float weights and the three routes in
-`interpolation/`, each rejection of a checker in `checker/`. This file also shows that the test can
+`outputs/`, each rejection of a checker in `checker/`. This file also shows that the test can
 fail.
 """
 
