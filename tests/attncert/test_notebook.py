@@ -49,7 +49,7 @@ def test_every_public_name_is_listed_and_described() -> None:
     assert (len(questions), len(functions)) == (9, 20)
     for pattern, names in {
         ">>> ": set(public),
-        r"Source:|docs/[a-z-]+\.md|paper's Theorem 1|and source": set(public),
+        r"Source:|docs/[a-z0-9-]+\.md|paper's Theorem 1|and source": set(public),
         r"[Rr]aise[sd]?\s": questions | functions | set(VALIDATED),
         "xact|rithmetic|balls": questions | set(NUMBERS),
     }.items():

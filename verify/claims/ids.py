@@ -23,8 +23,8 @@ from typing import Final, NewType
 
 ClaimId = NewType("ClaimId", str)
 ClaimId.__doc__ = """The type of a claim's id; at run time it is a string.
-docs/audit-of-theorem-1.md
-lists the ids in a proof of Theorem 1.
+
+docs/audit-of-theorem-1.md lists the ids in a proof of Theorem 1.
 
     >>> ClaimId("head.3.selector") == of_head(3, "selector")
     True
