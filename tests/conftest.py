@@ -67,7 +67,7 @@ def registered() -> Iterator[None]:
 
 def pytest_collection_finish() -> None:
     """Modules imported so far remain, so the garbage collector need not visit them again, nor run
-    for every 700 new objects."""
+    after every 700 new objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20)

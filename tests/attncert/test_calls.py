@@ -52,7 +52,7 @@ def test_a_question_says_what_was_set() -> None:
 
 
 class Tensor:
-    """The part of a PyTorch tensor's interface that is used."""
+    """The part of a PyTorch tensor's interface that the toolkit uses."""
 
     def __init__(self, numbers: Any, dtype: str = "torch.int64") -> None:
         self.array, self.dtype = np.asarray(numbers), dtype

@@ -59,13 +59,13 @@ def test_json_is_all_that_stdout_holds(tiny: Path, tmp_path: Path, shell: Shell)
 
 
 def test_equal_runs_give_equal_bytes(proved: Path, tiny: Path, tmp_path: Path) -> None:
-    """One run has another hash seed, and an output encoding without ℚ and ⎡."""
+    """One run has a different hash seed and an output encoding that lacks ℚ and ⎡."""
     again = tmp_path / "again"
     command = [sys.executable, "-m", "attncert", "prove", str(tiny), "--out", str(again)]
     environment = os.environ | {"PYTHONHASHSEED": "4711", "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # latin-1 lacks these signs
+    assert rb"A(E\u207d\u1d57\u207e" in done.stdout  # latin-1 lacks these characters
     names = {p.relative_to(proved) for p in proved.rglob("*") if p.is_file()}
     assert len(names) >= 8
     assert names == {p.relative_to(again) for p in again.rglob("*") if p.is_file()}
@@ -142,7 +142,7 @@ def test_bad_arguments_are_one_line_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
-# Each option of each question, except switches and options that take any text.
+# Every option of every question, except switches and options that take any text.
 OPTIONS = [
     (record, name)
     for record in Question.__subclasses__()
@@ -229,7 +229,7 @@ def test_quiet_says_nothing_but_errors(proved: Path, tmp_path: Path, shell: Shel
     ],
 )
 def test_a_shell_completes_commands_options_and_values(line: str, words: list[str]) -> None:
-    """Completion by the function that `attncert --show-completion` defines in a shell."""
+    """Completions come from the function that `attncert --show-completion` defines in a shell."""
     completion = {
         "_ATTNCERT_COMPLETE": "complete_bash",
         "COMP_WORDS": f"attncert {line}",
@@ -300,7 +300,7 @@ def test_a_standard_input_that_cannot_be_read(stdin: str, said: str) -> None:
 
 
 def test_a_reader_that_goes_away_gets_no_answer(proved: Path) -> None:
-    """The status is neither 0 (holds) nor 1 (wrong), and nothing is on stderr."""
+    """The status is neither 0 (holds) nor 1 (wrong), and nothing is written to stderr."""
     reading, writing = os.pipe()
     os.close(reading)
     words = [sys.executable, "-m", "attncert", "check", str(proved / "certificate.json")]

@@ -1,4 +1,4 @@
-"""For every command and option, the command that a report prints gives the same report again."""
+"""For every command and option, the command that a report prints reproduces that report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No exception exits with the status of an answer: 0, 1 and 3 are only returned on purpose."""
+"""No exception leads to an answer's exit status: 0, 1 and 3 are returned only on purpose."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_what_ends_a_check_leaves_no_file_and_no_process(tmp_path: Path) -> None
     )  # fmt: skip
     assert done.returncode == -signal.SIGTERM and done.stdout == b""
     assert list((tmp_path / "temporary").iterdir()) == []
-    left = time.monotonic() + 20  # the script sleeps a minute; a dead process may be unreaped
+    left = time.monotonic() + 20  # the script sleeps for a minute; its dead process may linger
     with pytest.raises(ProcessLookupError):
         while time.monotonic() < left:
             os.kill(int(told.read_text()), 0)
@@ -224,7 +224,7 @@ def test_a_setting_of_numba_ends_nothing(tmp_path: Path) -> None:
 
 
 def test_too_little_memory_is_refused_before_the_work(tmp_path: Path) -> None:
-    """With 400,000 KiB OpenBLAS waits forever, and does not react to SIGTERM."""
+    """With 400,000 KiB of memory, OpenBLAS waits forever and does not react to SIGTERM."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))
     words = f"ulimit -v 400000; exec {sys.executable} -m attncert kruskal tiny.json"
     command = ["/bin/sh", "-c", words]

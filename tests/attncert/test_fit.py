@@ -91,7 +91,7 @@ def test_unusable_input_is_one_line(
 
 
 def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights that fit in floating point are not evidence."""
+    """Weights that fit the labels in floating point are not evidence."""
     true = certify.contractions
     monkeypatch.setattr(certify, "contractions", lambda *a: true(*a) + 1)
     found = fit(data_set(5, 3, 3), Fit(heads=2))
@@ -125,7 +125,8 @@ TIED = {
 def test_tied_examples_come_first_as_in_prove(
     name: str, options: list[str], tmp_path: Path, shell: Shell
 ) -> None:
-    """Tied examples are refuted with the certificate that `prove` writes, in the same words."""
+    """Labels of tied examples are refuted with the certificate that `prove` writes, in the same
+    words."""
     contexts, queries, labels, sum_ = TIED[name]
     path, out = tmp_path / "data.json", tmp_path / "o"
     path.write_text(json.dumps({"contexts": [contexts], "queries": queries, "labels": labels}))

@@ -1,4 +1,4 @@
-"""capacity and fit of several layers, as a user runs them."""
+"""`capacity` and `fit` with several layers, as a user runs them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_relu_units_stand_between_layers(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_a_law_that_is_not_reached_is_undecided() -> None:
-    """The bound for a shared context ignores ReLU blocks, so here it is too large."""
+    """The bound for a shared context ignores ReLU blocks, so it is too large here."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)
     answer = capacity(data, Capacity(layers=2, heads=1, feed_forward=2))
     assert isinstance(answer, DepthCapacity)
@@ -87,7 +87,7 @@ def test_layers_are_counted_from_one(layers: int, shell: Shell) -> None:
 
 
 def test_data_that_several_layers_cannot_tell_apart(tmp_path: Path) -> None:
-    """All vectors are 0, and therefore all ranks."""
+    """All vectors are 0, so all ranks are 0 as well."""
     data = Dataset.of([[0, 0]], [[0, 0], [0, 0]], [1, 2])
     answer = capacity(data, Capacity(layers=2))
     assert answer.notions[-1].least == 0
@@ -103,7 +103,7 @@ def test_narrow_values_are_counted_for_some_labellings_alone() -> None:
 
 
 def test_fit_of_data_that_no_number_of_heads_serves(tmp_path: Path) -> None:
-    """With one shared token the query has no effect."""
+    """With one shared token, the query has no effect."""
     answer = fit(Dataset.of([[1, 2]], [[1, 0], [0, 1]], [1, 2]), Fit(layers=2))
     answer.write(tmp_path / "out")
     assert answer.standing.value != "proved"

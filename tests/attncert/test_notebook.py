@@ -40,7 +40,7 @@ def proof() -> Proof:
 
 
 def test_every_public_name_is_listed_and_described() -> None:
-    """Docstrings have an example and a source and, if they apply, errors and arithmetic."""
+    """Docstrings have an example, a source and, where they apply, errors and arithmetic."""
     assert dir(attncert) == attncert.__all__
     values = {x: getattr(attncert, x) for x in attncert.__all__ if x != "__version__"}
     public = {x: value for x, value in values.items() if not isinstance(value, types.ModuleType)}
@@ -78,7 +78,7 @@ def test_a_record_is_one_short_line_without_its_numbers(proof: Proof) -> None:
 def test_a_notebook_shows_the_verdict(proof: Proof) -> None:
     shown = proof._repr_markdown_()
     assert shown.startswith("> **Proved.** The layer outputs exactly the label")
-    assert "$`" not in shown  # GitHub's form of mathematics, which Jupyter does not read
+    assert "$`" not in shown  # GitHub's math syntax, which Jupyter does not read
     assert "Refuted" in prove(DATA, Prove(heads=1))._repr_markdown_()
 
 
@@ -105,7 +105,7 @@ def trained(name: str) -> str:
 
 @pytest.mark.parametrize("command", ASKED)
 def test_python_and_notebooks_are_told_what_a_terminal_is(command: str) -> None:
-    """Python and notebooks show every sentence, and notebooks the table of `compare`."""
+    """Python and notebooks show every sentence; notebooks also show the table of `compare`."""
     answer = ASKED[command]()
     said = report(answer).sentences
     assert str(answer).splitlines() == list(said)

@@ -115,7 +115,8 @@ NOT_APPLICABLE = {
 
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_where_a_hypothesis_of_its_own_fails(name: str) -> None:
-    """The builder fails and the hypothesis is named; a false "even" does not stop the builder."""
+    """The builder fails and the hypothesis is named; only a false "even" does not stop the
+    builder."""
     proof = prove(NOT_APPLICABLE[name], Prove(PLACE))
     failing = proof.trace[f"hypothesis.{name}"]
     assert failing.level is Level.REFUTED and failing.witness
@@ -163,7 +164,7 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
-    """One example is singled out by two heads, and another by none."""
+    """Two heads single out one example, and no head singles out another."""
 
     def build(data: Dataset, request: Request) -> Layer:
         first, _, third = PARITY.build(data, request).heads

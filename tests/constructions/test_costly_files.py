@@ -1,4 +1,5 @@
-"""Small files that require much time or memory are refused in one line, before either is spent."""
+"""Small files that require much time or memory are refused with a one-line error before either is
+used."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Compares transformers of other libraries with the libraries; skipped if these are missing.
+"""Compares imported transformers with the libraries they come from; skipped if these are missing.
 
-test_importing.py compares them with recorded outputs.
+test_importing.py compares the same transformers with recorded outputs.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ HARMLESS = {
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "mistral", "qwen2", "qwen3"])
 def test_no_option_of_a_layer_is_left_out(name: str) -> None:
-    """Each option that the source of a layer uses is read, known to be plain, or harmless."""
+    """Each option that the source of a layer uses is read, required to change nothing, or
+    harmless."""
     _require(name)
     model, row = of_transformers(name, **PLAIN.get(name, {})).model, library({"model_type": name})
     assert row is not None and row in LIBRARIES

@@ -175,7 +175,7 @@ PLAIN = ("GPT-J, rotary", "GPT-2, by layer", "PyTorch, a zero row")
 def test_read_as_plain_they_do_not_give_what_was_recorded(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Python and the command line call it undecided (3), and say nothing about labels."""
+    """Python and the command line call the outcome undecided (3), and say nothing about labels."""
     name, options = OTHERS[case]
     torch.manual_seed(0)
     if name == TORCH:

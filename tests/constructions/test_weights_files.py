@@ -1,5 +1,5 @@
-"""Weights from files: the three formats agree; a file that is not a layer is refused in one
-line."""
+"""Weights from files: the three formats agree; a file that is not a layer gives a one-line
+error."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_every_format_computes_what_numpy_does(style: str, tmp_path: Path) -> No
 
 
 def test_one_bias_alone(tmp_path: Path) -> None:
-    """Qwen has no output bias, other models have no other bias: missing biases are 0."""
+    """Qwen has no output bias, and other models lack other biases: a missing bias counts as 0."""
     for missing in ("o_proj.bias", "q_proj.bias"):
         layer = third_party("q_proj o_proj", RNG)
         layer.parts[f"b{missing[0]}"][:] = 0
@@ -56,7 +56,7 @@ def test_one_bias_alone(tmp_path: Path) -> None:
 
 
 def bfloat16(path: Path, state: dict[str, Any]) -> None:
-    """Write the file as the format is described: a header, then the upper halves of the float32."""
+    """Write the file as its format prescribes: a header, then the upper halves of the float32."""
     header, blob = {}, b""
     for name, array in state.items():
         raw = (array.view(np.uint32) >> 16).astype("<u2").tobytes()

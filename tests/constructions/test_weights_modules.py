@@ -114,7 +114,7 @@ class Attention(Module):
 
 
 class Fused(Module):
-    """A module like nanoGPT's, which is causal inside without an attribute that says so."""
+    """A module like nanoGPT's, which is causal internally without an attribute that says so."""
 
     num_heads = HEADS
 

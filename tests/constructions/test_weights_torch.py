@@ -49,7 +49,8 @@ def test_multihead_attention(dtype: str, biased: bool, tmp_path: Path) -> None:
 
 
 def test_masks_of_multihead_attention() -> None:
-    """Masks are causal, padding or both, of booleans or numbers. The audit sees the same rows."""
+    """Masks are causal, for padding, or both; their entries are booleans or numbers. The audit sees
+    the same rows."""
     module = multihead().double()
     x = torch.randn(BATCH, N, D, dtype=torch.float64)
     causal = torch.triu(torch.ones(N, N, dtype=torch.bool), 1)

@@ -102,8 +102,8 @@ HEADLINES = (KERNEL / "headlines.txt").read_text().split()
 
 
 def test_the_table_has_every_theorem_of_the_theory() -> None:
-    """A row has theorems and their file; "`name`, `…_real`" stands for two names. Every theorem in
-    the table of paper.md has a row."""
+    """A row names theorems and their file; "`name`, `…_real`" stands for two names. Every theorem
+    in the table of paper.md has a row."""
     named = set()
     for theorems, file in re.findall(
         r"^\| (`.*?`) \| `(?:checker/)?(\w+)\.v` \|", PAGE, re.MULTILINE

@@ -153,7 +153,7 @@ def test_an_induction_head_is_audited(induction: dict[str, Any]) -> None:
 
 def test_a_hypothesis_of_the_induction_head_is_needed(induction: dict[str, Any]) -> None:
     strings = induction["strings"](4)
-    data = induction["spelled"]([[1, 0, 2, 1]])  # the first letter is the last
+    data = induction["spelled"]([[1, 0, 2, 1]])  # the first letter is also the last
     register(induction["HARDMAX"])
     proof = prove(data, Prove("induction-hardmax"))
     assert proof.trace["hypothesis.first"].level.value == "refuted"

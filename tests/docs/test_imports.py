@@ -15,7 +15,7 @@ PACKAGES = ("constructions", "verify", "reports")
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements inside a node. Most nodes are expressions, which contain none."""
+    """All statements inside a node. Most nodes are expressions, which contain no statements."""
     for inner in ast.iter_child_nodes(node):
         if not isinstance(inner, ast.expr):
             yield inner

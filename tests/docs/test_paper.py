@@ -1,4 +1,4 @@
-"""docs/paper.md: LaTeX can set all its letters, and its figures agree with the reports."""
+"""docs/paper.md: LaTeX can set every letter of it, and its numbers agree with the reports."""
 
 from __future__ import annotations
 

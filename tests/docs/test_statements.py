@@ -60,7 +60,7 @@ def diagonal(T: int, n: int) -> Dataset:
 
 @pytest.mark.parametrize(("n", "heads"), [(3, 1), (3, 2), (4, 1)])
 def test_contexts_of_rank_n_without_a_relation_may_need_more_heads(n: int, heads: int) -> None:
-    """For H heads of any width rank Z <= 2H < H(n-1) + 1; with more heads the rank is full."""
+    """For H heads of any width, rank Z <= 2H < H(n-1) + 1; with more heads the rank is full."""
     T = heads * (n - 1) + 1
     data = diagonal(T, n)
     assert row_relations(data) == ()

@@ -1,4 +1,4 @@
-"""Tests every statement of docs/given-labels.md that ranks can refute on random small cases.
+"""Tests, on random small cases, every statement of docs/given-labels.md that ranks can refute.
 
 A case returns each statement that it tried and whether it held. Data are lists of integers,
 and everything is decided by `support/given_oracle.py`. Case k of a target depends on (target, 0, k)
@@ -120,13 +120,13 @@ def universal_case(rng: random.Random) -> Outcome:
 
 
 def on_a_line(rng: random.Random, d: int) -> list[int]:
-    """A large multiple of a small vector that is not 0."""
+    """A large multiple of a small nonzero vector."""
     factor, e = rng.randint(1, 2**40), draw_matrix(rng, 1, d, 3)[0]
     return [factor * x for x in e] if any(e) else on_a_line(rng, d)
 
 
 def universal_queries_case(rng: random.Random) -> Outcome:
-    """Theorem U': queries repeated, parallel, opposite; random contexts of two rows and more."""
+    """Theorem U': queries repeated, parallel, opposite; random contexts of two or more rows."""
     d, H, T = rng.randint(1, 4), rng.randint(1, 4), rng.randint(1, 18)
     few = [e for e in draw_matrix(rng, 9, d, 1) if any(e)] or [[1] * d]
     examples = [(draw_matrix(rng, rng.randint(2, 4), d), rng.choice(few)) for _ in range(T)]
@@ -259,8 +259,8 @@ def groups_case(rng: random.Random) -> Outcome:
 
 
 def labels_case(rng: random.Random) -> Outcome:
-    """Theorems 11 to 13: random labels, from points where J is onto, where it is not, and from a
-    zero."""
+    """Theorems 11 to 13: random labels, from points where J is onto, from points where it is not,
+    and from a zero."""
     d, H, T = rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 6)
     group = [(draw_matrix(rng, 2, d, 2), draw_matrix(rng, 1, d, 2)[0]) for _ in range(T)]
     examples, heads = list[Example](group), [draw_head(rng, d, 1, 1, 1, 2) for _ in range(H)]

@@ -84,7 +84,8 @@ def test_a_parallelogram_loses_directions_in_groups_but_not_in_pairs() -> None:
 
 
 def test_opposite_queries_and_dependent_sets_bound_the_pairs() -> None:
-    """For n = 2, e and -e count once; two pairs hold four queries of a plane, but not a fifth."""
+    """For n = 2, e and -e count once; two pairs can hold four queries of a plane, but not a
+    fifth."""
     rng = random.Random(14)
     E = [[1, 0, 2], [0, 1, 1]]
     key, steering = draw_matrix(rng, 1, 3)[0], draw_matrix(rng, 2, 3)
@@ -114,7 +115,7 @@ def test_one_example_with_query_zero_counts_by_the_mean_of_its_rows(H: int) -> N
 
 
 def test_a_coordinate_without_heads_of_its_own_lacks_b() -> None:
-    """Theorem 9 (4): for values of width one the features v_h·z_h have rank H and not H + b."""
+    """Theorem 9 (4): for values of width one, the features v_h·z_h have rank H and not H + b."""
     rng, H = random.Random(17), 3
     context = [[1, 0, 2, 1], [0, 1, 1, 0]]
     examples = [(context, e) for e in queries(rng, 9)]

@@ -1,4 +1,5 @@
-"""Compares whole layers, Jacobians and fits on a GPU with the CPU, FLINT, and the memory budget."""
+"""Compares whole layers, Jacobians and fits on a GPU with the CPU and FLINT; their memory stays
+within the budget."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def test_no_more_memory_is_taken_than_was_counted(gpu: Gpu, shared: bool) -> Non
 
 @pytest.mark.parametrize(("T", "shared"), share([(12, True), (320, False), (320, True)], 3))
 def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
-    """A Jacobian of more than 300 rows is eliminated in blocks, a smaller one by FLINT."""
+    """A Jacobian of more than 300 rows is eliminated in blocks, and a smaller one by FLINT."""
     data = generators.random(T=T, n=4, d=6, shared=shared, seed=1)
     layer = draw_groups(data, (3,) * (2 if T < 100 else 24), seed=1).layer
     found = jacobian_rank(data, layer, xp=gpu.xp)
@@ -85,7 +86,7 @@ def test_the_rank_of_a_jacobian(gpu: Gpu, T: int, shared: bool) -> None:
 
 @pytest.mark.parametrize(("T", "layers", "units"), share([(20, 3, 0), (20, 2, 2), (310, 2, 0)], 3))
 def test_the_rank_of_several_layers(gpu: Gpu, T: int, layers: int, units: int) -> None:
-    """A Jacobian of more than 300 rows is eliminated in blocks, a smaller one by FLINT."""
+    """A Jacobian of more than 300 rows is eliminated in blocks, and a smaller one by FLINT."""
     data = generators.random(T=T, n=3, d=4, shared=False, seed=1)
     network = draw_network(data, Architecture(layers, 9 if T > 300 else 1, 1, 1, units))
     assert deep_rank(data, network, xp=gpu.xp) == deep_rank(data, network)
@@ -104,7 +105,7 @@ def test_causal_layers_on_a_gpu(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_capacity_of_layers(gpu: Gpu, layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Jacobians are made on the device, and the answer is that of the CPU."""
+    """The Jacobians are made on the device, and the answer is the same as on the CPU."""
     data, made = generators.random(T=16, n=3, d=3, seed=1), list[bool]()
     table = JacobianRows if layers == 1 else NetworkRows
     rows = table.rows

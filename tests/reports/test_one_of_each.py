@@ -1,4 +1,4 @@
-"""For one example of one token of width one, no page and no checker writes "1 examples"."""
+"""With one example that has one token of width one, no page and no checker writes "1 examples"."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ def cells(svg: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("high", [40.0, 9e4, float("inf")])
 def test_the_colour_of_a_cell_is_its_saturation(high: float) -> None:
-    """The first colour is below one bit, and each later one covers twice as many bits."""
+    """The first colour reaches up to one bit, and each later one up to twice as many as the one
+    before."""
     bits = [[0.25, 0.5, 1.0, 3.5, 17.0], [float("nan"), high, 2.25, 2.5, 2.75]]
     expected = [
         [
@@ -81,7 +82,8 @@ def test_groups_are_outlined_and_axes_are_labelled() -> None:
 
 
 def test_numbers_beyond_floats_are_told_and_drawn() -> None:
-    """For data with huge exponents B has hundreds of digits, and 1 - p_max is below every float."""
+    """For data with huge exponents, B has hundreds of digits, and 1 - p_max is below every
+    float."""
     proof = fixtures.paper_proof()
     huge = replace(
         proof.heads[1], c=10**400, bits=10**400, z_bits=10**500,

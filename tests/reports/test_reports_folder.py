@@ -57,7 +57,7 @@ def test_a_report_is_written_and_replaced_as_a_whole(tmp_path: Path) -> None:
     write_folder(out, OLD)
     names = ["figures/graph.svg", "report.html", "report.md"]
     assert write_folder(out, REPORT) == [out / name for name in names]
-    assert contents(out) == complete(REPORT)  # references.bib of the old one is gone
+    assert contents(out) == complete(REPORT)  # the old report's references.bib is gone
     assert [p.name for p in out.parent.iterdir()] == ["report"]
 
 
@@ -201,7 +201,8 @@ def test_a_whole_report_is_written_and_recognised(tmp_path: Path, kind: str) -> 
 
 
 def test_a_page_without_our_mark_is_no_report() -> None:
-    """Such a report could be written once, but would then be refused as not ours."""
+    """Such a report could be written once, but would then be refused as a folder that is not
+    ours."""
     for files in ({}, {"report.md": b"# no mark"}, {"answer.json": b"{}"}):
         with pytest.raises(ValueError, match="must begin with <!-- attncert"):
             Report(files, {}, (), 0)
@@ -209,7 +210,7 @@ def test_a_page_without_our_mark_is_no_report() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
-    """It judges any claim without attncert or any other package, and changes no file."""
+    """The copy judges any claim without attncert or any other package, and changes no file."""
     out = tmp_path / "out"
     write(Report({"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
     (out / "certificate.json").write_text(json.dumps(TRUE[claim]))

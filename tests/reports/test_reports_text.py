@@ -84,7 +84,7 @@ def test_plain_text(latex: str, unicode: str) -> None:
 
 
 def read_back(written: str) -> Fraction:
-    """The value that a reader takes from a written number."""
+    """The value that a reader gets from a written number."""
     written = re.sub(r" \(.*\)$", "", written).removeprefix("about ").replace("$", "")
     if match := re.fullmatch(r"(-?)2\^\{(-?\d+)\}", written):
         return (-1 if match[1] else 1) * Fraction(2) ** int(match[2])

@@ -1,7 +1,7 @@
 """Small well-formed files that are expensive to check, grouped by the resource that they strain.
 
-Each maker takes a size. The cost of the check grows steeply with it, while the file stays small.
-The checker must know this cost; whether the claims hold does not matter.
+Each maker takes a size. The cost of the check grows steeply with the size, while the file stays
+small. The checker must know this cost; whether the claims hold does not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def table(*shape: int, entry: str = "1") -> Any:
 def layer(
     claim: str, *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, **parts: Any
 ) -> Certificate:
-    """A certificate of zeros and ones of these shapes, replaced by `parts` if given."""
+    """A certificate of zeros and ones of these shapes, with `parts` in place of some of them."""
     value = claim == "interpolation"
     head = {"key": table(d, 1), "query": table(d, 1), "value": table(d, 1) if value else None}
     output = table(H, m) if value else None
@@ -126,7 +126,7 @@ def long_numbers(size: int) -> Certificate:
 
 
 def divisors(size: int) -> Certificate:
-    """Denominators that divide one another, so that each meets the full common denominator."""
+    """Denominators that divide one another; each number is put over the full common denominator."""
     return vectors([[f"1/{3 ** (i + 1)}"] for i in range(size)])
 
 

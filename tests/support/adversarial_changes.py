@@ -1,5 +1,5 @@
-"""Changes to true files of all claims of exact equality, some of which keep them true: to a number,
-rows, an example, sizes, the relation, the layer, words or bytes; and mutants."""
+"""Changes to true files of every claim of exact equality, some of which keep the file true: changes
+to a number, rows, an example, sizes, the relation, the layer, words or bytes; and mutants."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ Targets = Mapping[str, Callable[[random.Random], Outcome]]
 
 
 def attack(targets: Targets, target: str, cases: int) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """The number of trials of each part, and its failures, with the number of the case. Case k of a
-    target depends on (target, 0, k) alone."""
+    """The number of trials of each part, and the failures as pairs of case number and part. Case k
+    of a target depends on (target, 0, k) alone."""
     tried, failures = Counter[str](), list[tuple[int, str]]()
     for number in range(cases):
         outcome = targets[target](random.Random(f"{target} 0 {number}"))

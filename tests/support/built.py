@@ -37,7 +37,7 @@ from attncert.verify.statements.statements import step_claims
 from attncert.verify.statements.states import Views
 from attncert.verify.statements.steps.heads import lead
 
-HEAD = 1  # the head to spoil, from 0: it places two examples, and three are placed before
+HEAD = 1  # the head to spoil, counted from 0: it places two examples after three others
 
 
 @dataclass(frozen=True)

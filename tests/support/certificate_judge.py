@@ -90,7 +90,7 @@ def judgement(certificate: Any) -> bool | None:
 
 
 def layer_of(certificate: Any) -> Any:
-    """The one block of the network, which is a layer; a full-rank file has no values and output."""
+    """The one block of the network, which is a layer; a full-rank file has no values or output."""
     within_reach(len(certificate["network"]) < 2)
     [block] = certificate["network"]
     plain = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None}

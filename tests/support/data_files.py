@@ -49,13 +49,13 @@ def archive(**arrays: Any) -> io.BytesIO:
 
 
 def member(shape: str, descr: str = "<i8", body: bytes = b"") -> bytes:
-    """An .npy file with the given header, true or not."""
+    """An .npy file with the given header, which may be false."""
     header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + body
 
 
 def zipped(compression: int = zipfile.ZIP_STORED, **members: bytes) -> io.BytesIO:
-    """An .npz of these .npy files, valid or not; a valid file if none is given."""
+    """An .npz of these .npy files, valid or not; a valid file if none are given."""
     file = io.BytesIO()
     matrix, vector = member("(1, 1)", body=b"\1" * 8), member("(1,)", body=b"\1" * 8)
     whole = {"contexts": matrix, "queries": matrix, "labels": vector}

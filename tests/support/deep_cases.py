@@ -111,7 +111,7 @@ def _huge_values(cert: Certificate) -> None:
 
 
 def _large_values(cert: Certificate) -> None:
-    """With large values softmax weights decide signs before the ReLU."""
+    """With large values, softmax weights decide signs before the ReLU."""
     block = cert["network"][0]
     block["output"] = [[str(Fraction(x) * SMALL) for x in row] for row in block["output"]]
 

@@ -1,4 +1,4 @@
-"""Rows of a matrix modulo p, of which one block ends the first worker that computes it."""
+"""Rows of a matrix modulo p, one block of which ends the first worker that computes it."""
 
 from __future__ import annotations
 

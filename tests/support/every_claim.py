@@ -1,4 +1,4 @@
-"""One small true certificate of every claim."""
+"""One small true certificate for every claim."""
 
 from __future__ import annotations
 

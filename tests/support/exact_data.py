@@ -50,8 +50,9 @@ def family(
 def step_seven_trap() -> Dataset:
     """Contexts {e1, e2, e3} (three times), {e3, e4, e5} (twice); queries I_5; n = 3, d = 5.
 
-    With H = 2, d_h = 3 the second group's two examples add the same new direction: it is not enough
-    that each is outside the span of the *earlier* rows; it must be outside that of all rows so far.
+    With H = 2, d_h = 3, the second group's two examples add the same new direction: it is not
+    enough that each is outside the span of the *earlier* rows; it must be outside that of all rows
+    so far.
     """
     unit = np.eye(5, dtype=np.int64)
     contexts = np.stack([unit[:3]] * 3 + [unit[2:]] * 2)

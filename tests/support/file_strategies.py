@@ -51,14 +51,14 @@ def data_files() -> st.SearchStrategy[dict[str, Any]]:
 
 @st.composite
 def certificates(draw: st.DrawFn) -> Certificate:
-    """True certificates of every claim, of random small shapes."""
+    """True certificates for every claim, of random small shapes."""
     claim = draw(st.sampled_from(["interpolation", "full-rank", "dependent-set"]))
     seed = draw(st.integers(0, 10**6))
     if claim == "dependent-set":
         return dependent_set_certificate(seed, draw(st.booleans()))
     m = draw(st.integers(1, 2))
     n = draw(st.integers(1, 3))
-    T = draw(st.integers(1, 4 if n > 1 else 2))  # with one token the rank is at most d
+    T = draw(st.integers(1, 4 if n > 1 else 2))  # with one token, the rank is at most d
     return layer_certificate(
         claim,
         T=T,

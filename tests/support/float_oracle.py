@@ -1,7 +1,7 @@
 """A network in NumPy's float32 or float64, with the order of each sum drawn at random.
 
-Nothing is shared with verify/outputs/rounding.py: blocks are read as in a file, numbers are NumPy
-scalars, and each operation is rounded by NumPy.
+Nothing is shared with verify/outputs/rounding.py: blocks are read directly from their JSON form,
+numbers are NumPy scalars, and each operation is rounded by NumPy.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Machine:
                 places = [
                     *range(len(state) - 1),
                     len(state) - 2,
-                ]  # the query is at the last token's place
+                ]  # the query is at the last token's position
                 pairs = zip(state, places, strict=True)
                 new = [self.changed(block, x, state[:-1], place) for x, place in pairs]
             if block["residual"]:

@@ -163,7 +163,7 @@ def generic_rank(
 
 
 def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]:
-    """Outputs in real arithmetic, one label coordinate after the other; softmax in base 2."""
+    """Outputs in real arithmetic, one label coordinate after another; softmax in base 2."""
     total = []
     for context, query in examples:
         y = [mpmath.mpf(0)] * len(heads[0].outputs[0])

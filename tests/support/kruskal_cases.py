@@ -77,8 +77,8 @@ def is_sound(bound: RankBound, vectors: Vectors, true: int) -> bool:
 
 
 def is_circuit(found: Relation, vectors: Vectors) -> bool:
-    """Whether these are dependent and every proper subset is independent, exactly.
+    """Decides exactly whether these are dependent and every proper subset is independent.
 
-    The relation has no coefficient 0, so this holds if and only if there is no other relation.
+    The relation has no zero coefficient, so this holds if and only if there is no other relation.
     """
     return holds(found, vectors.array) and vectors.rows(found.indices).rank() == found.size - 1

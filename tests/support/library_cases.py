@@ -151,7 +151,8 @@ RECORDED = (
 
 
 def difference(network: Network, inputs: Any, outputs: Any, causal: bool) -> float:
-    """The largest difference of the network's outputs from these, divided by the largest."""
+    """The largest difference of the network's outputs from these, relative to the largest
+    output."""
     inputs, wanted, gaps = np.asarray(inputs).tolist(), np.array(outputs), []
     for i in range(len(inputs)) if causal else [len(inputs) - 1]:
         data = Dataset.of([inputs[: i + 1] if causal else inputs], [inputs[i]], [0])

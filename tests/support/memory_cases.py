@@ -20,7 +20,7 @@ CONTEXTS = ("shared", "own", "same queries", "permuted", "ragged")
 
 
 def dataset(seed: int, most: int = 12) -> Dataset:
-    """Random data of one of the kinds above, with T up to `most` and m 1 or 3."""
+    """Random data of one of the kinds above, with T up to `most` and m equal to 1 or 3."""
     draw = random.Random(seed)
     T, n, d = draw.randint(1, most), draw.randint(1, 3), draw.randint(1, 3)
     m = draw.choice([1, 1, 3])

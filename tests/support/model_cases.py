@@ -121,7 +121,7 @@ def _layers(names: Any) -> list[str]:
 
 
 def _stored(folder: Path, found: Any, prefix: str) -> StoredLayer:
-    """The layer from the file, in which names may differ but not their order."""
+    """The layer read from the file, where the names may differ but their order does not."""
     from safetensors import safe_open
 
     with safe_open(folder / "model.safetensors", framework="numpy") as file:

@@ -255,8 +255,8 @@ def nearest(certificate: Certificate, margin: Any) -> Certificate:
 
 def behind(certificate: Certificate, seed: int) -> Certificate:
     """The same claim about a layer after two blocks: their input is chosen so that their outputs
-    are its data. The first adds a mean of the tokens to the query, the second maps each vector x to
-    2 x + b; for odd seeds another block before them drops a coordinate.
+    are its data. The first adds a mean of the tokens to the query, and the second maps each vector
+    x to 2 x + b; for odd seeds, another block before them drops a coordinate.
     """
     draw = random.Random(seed)
     data, d = certificate["data"], certificate["dims"]["width"]

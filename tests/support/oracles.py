@@ -78,9 +78,9 @@ def meets_partition_condition(queries: Rows, groups: Iterable[Sequence[int]]) ->
 def some_grouping(queries: Rows, first: int, further: int, heads: int) -> bool:
     """Whether *any* ordered partition meets the condition. It tries all, for T up to about 7.
 
-    The first group has at most `first` examples, each further one at most `further`, and there are
-    at most `heads`. Whether the rest can be completed depends only on which examples are placed, so
-    results are cached.
+    The first group has at most `first` examples, each later one at most `further`, and there are at
+    most `heads` groups. Whether the rest can be completed depends only on which examples are
+    placed, so results are cached.
     """
 
     @cache
@@ -136,7 +136,8 @@ def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
 def features(
     data: Dataset, layer: Layer, mixed: Callable[[list[int], Rows], list[Any]]
 ) -> list[list[Any]]:
-    """Z by rows: what `mixed` makes of the context and each head's logits, which are integers."""
+    """Z row by row: what `mixed` makes of the context and each head's logits, which are
+    integers."""
     contexts, rows = data.contexts.fractions(), list[list[Any]]()
     for t, query in enumerate(data.queries.fractions()):
         context = contexts[0 if len(contexts) == 1 else t]

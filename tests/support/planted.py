@@ -16,14 +16,16 @@ Combination = Mapping[int, Fraction | int]
 
 
 def scaled(data: Dataset, contexts: Fraction, queries: Fraction) -> Dataset:
-    """All contexts times one number and all queries times another; the labels do not change."""
+    """All contexts multiplied by one number and all queries by another; the labels do not
+    change."""
     tables = [[[contexts * x for x in row] for row in E] for E in data.contexts.fractions()]
     rows = [[queries * x for x in row] for row in data.queries.fractions()]
     return Dataset.of(tables, rows, data.labels)
 
 
 def with_queries(queries: Sequence[Sequence[Any]]) -> Dataset:
-    """These queries; the tokens of the shared context are the unit vectors, all labels are 0."""
+    """These queries; the tokens of the shared context are the unit vectors, and all labels are
+    0."""
     d = len(queries[0])
     eye = [[int(i == j) for j in range(d)] for i in range(d)]
     return Dataset.of(eye, queries, [0] * len(queries))
@@ -40,7 +42,8 @@ def query_lists(
 
 @dataclass(frozen=True)
 class Dependent:
-    """A dependency between the rows of context number `context`, or between queries if None."""
+    """A dependency between the rows of context number `context`, or between queries if it is
+    None."""
 
     data: Dataset
     context: int | None

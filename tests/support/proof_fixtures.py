@@ -1,7 +1,7 @@
 """Small proofs of every kind, for the tests of the reports.
 
-If no small run gives a kind, some claims of a real proof are changed: wrong weights, weak evidence,
-text meant to break a page, hundreds of heads. These claims need not be true.
+If no small run gives a proof of some kind, some claims of a real proof are changed: wrong weights,
+weak evidence, text meant to break a page, hundreds of heads. These claims need not be true.
 """
 
 from __future__ import annotations

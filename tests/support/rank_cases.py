@@ -1,4 +1,4 @@
-"""Matrices with planted ranks, one table for the tests of all four arithmetics.
+"""Matrices with planted ranks, in one table for the tests of all four arithmetics.
 
 Each case states its rank and the reason for it; the code under test computes no rank here.
 """
@@ -41,7 +41,8 @@ def planted(rows: int, columns: int, rank: int, seed: int, spread: int = 9) -> n
 
 
 def hilbert_like(n: int) -> list[list[int]]:
-    """lcm(1..2n) / (i + j + 1): an invertible Cauchy matrix, which floats take for singular."""
+    """lcm(1..2n) / (i + j + 1): an invertible Cauchy matrix, which looks singular in floating
+    point."""
     scale = int(np.lcm.reduce(np.arange(1, 2 * n)))
     return [[scale // (i + j + 1) for j in range(n)] for i in range(n)]
 

@@ -1,4 +1,4 @@
-"""Software that tests need: without it a test is skipped, or fails if it is required.
+"""Software that tests need: without it, a test is skipped, or fails if the software is required.
 
 ATTNCERT_REQUIRE lists what must be there, separated by commas: coq, chromium, latex, site, cuda.
 """

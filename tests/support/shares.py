@@ -1,4 +1,4 @@
-"""Tests over a long list of cases run some of them by default, and all of them with slow tests."""
+"""Tests over a long list of cases run some of them by default, and all of them in slow runs."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ SOME_OR_ALL = pytest.mark.parametrize(
 
 
 def share(cases: Iterable[Any], every: int) -> list[Any]:
-    """Parameters for parametrize: the first of each `every` cases, and the others marked slow.
+    """Parameters for parametrize: the first of every `every` cases, with the others marked slow.
 
     A tuple is one case of several arguments.
     """

@@ -254,7 +254,7 @@ def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
 
 
 def rounded(certificate: Certificate) -> Certificate:
-    """The same for data rounded from numbers that are a quarter of the grid larger."""
+    """The same certificate for data rounded from numbers that are a quarter of the grid larger."""
     numbers = [certificate["data"][key] for key in ("contexts", "queries")]
     grid = Fraction(1, math.lcm(*(x.denominator for x in flat(numbers))))
     before = {key: moved_by(x, grid / 4) for key, x in certificate["data"].items()}

@@ -83,7 +83,7 @@ def _draw(shape: Shape, rng: random.Random) -> Planted | None:
     contexts: Any = [over_q(shape.n, shape.d, 3) for _ in range(1 if shape.shared else shape.T)]
     labels = [[Fraction(x, 7) for x in row] for row in whole(shape.T, shape.m, 20)]
     data = Dataset.of(contexts, over_q(shape.T, shape.d, 3), labels)
-    scaled = fmpq(q)  # keys and queries absorb the data's denominators, so logits are integers
+    scaled = fmpq(q)  # keys and queries absorb the data's denominators, so that logits are integers
     heads = [
         Head(
             fmpq_mat(whole(shape.d, shape.head_width, 1)) * scaled,

@@ -43,7 +43,7 @@ _WORDS = {
     "floating point": Level.NUMERICAL,
     "ball arithmetic": Level.ENCLOSED,
 }
-RANKS_EACH_HEAD = 200  # examples up to which each head has a rank
+RANKS_EACH_HEAD = 200  # up to this many examples, each head has a rank
 
 # Each step, and the hypotheses and steps of the same head on which it rests, if the trace has them.
 _STEPS: Mapping[str, tuple[str, ...]] = {
@@ -190,14 +190,15 @@ def _too_strong(proof: Proof) -> Iterator[str]:
 
 
 def _names_theorems(text: str) -> bool:
-    """Whether this is the evidence of theorems of Coq, with their files and hashes."""
+    """Whether this is the evidence of Coq theorems, with their files and hashes."""
     named = re.findall(r"theorem (\w+) of \S+/(\w+)\.v", text)
     return bool(named) and text == in_coq(*(f"{module}.{name}" for name, module in named))
 
 
 def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
-    """Whether the numbers cover every k of T vectors: all subsets of k, counted again, or a method
-    that covers every j, k <= j <= min(T, d), within its limits (more than d vectors are dependent).
+    """Whether the numbers cover every k of T vectors: all subsets of size k, counted again, or a
+    method that covers every j, k <= j <= min(T, d), within its limits (more than d vectors are
+    dependent).
 
     The rank covers only all T vectors together.
     """

@@ -1,4 +1,4 @@
-"""Tests every statement of docs/next-token.md that ranks can refute on random small cases.
+"""Tests, on random small cases, every statement of docs/next-token.md that ranks can refute.
 
 A case returns the statements that it tried, each with whether it held. Case k of a target depends
 on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
@@ -284,7 +284,7 @@ def draw_vocabulary(
 
 
 def on_no_form(counts: Sequence[Vector], degree: int) -> bool:
-    """Whether no form of this degree but 0 vanishes on all of the counts."""
+    """Whether no nonzero form of this degree vanishes on all of the counts."""
     V = len(counts[0])
     monomials = list(combinations_with_replacement(range(V), degree))
     return rank_mod([[prod(n[v] for v in m) for m in monomials] for n in counts]) == len(monomials)
@@ -383,7 +383,8 @@ def flats_case(rng: random.Random) -> Outcome:
 
 
 def in_flats(rng: random.Random, classes: Sequence[Class], many: int) -> Iterator[Class]:
-    """Generic counts, for each last symbol, in the span of the counts that end in it."""
+    """Generic counts, for each last symbol, in the span of the counts of the classes that end in
+    it."""
     for symbol in {last for _, last in classes}:
         basis = [counts for counts, last in classes if last == symbol]
         for weights in draw_matrix(rng, many, len(basis)):

@@ -1,8 +1,8 @@
 """Tests docs/shared-contexts.md on random small cases: one head, one context of n tokens.
 
-A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures it uses 60 digits
-of mpmath, and inequalities with a margin of 10^-40. A case returns the statements that it tried,
-each with whether it held. Case k of a target depends on (target, 0, k) alone.
+A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures, it uses 60
+digits of mpmath and inequalities with a margin of 10^-40. A case returns the statements that it
+tried, each with whether it held. Case k of a target depends on (target, 0, k) alone.
 
     PYTHONPATH=tests python tests/theory/shared_contexts.py TARGET CASES
 """
@@ -207,7 +207,7 @@ def orders_case(rng: random.Random) -> Outcome:
 
 
 def two_branches(rng: random.Random, n: int) -> Head:
-    """w_1 < w_n < 0, the others distinct between W and 2W; μ increasing."""
+    """w_1 < w_n < 0, and the others are distinct and between W and 2W; μ is increasing."""
     mu = sorted(uniform(rng, -2, 2) for _ in range(n))
     W = mpf(2 * n + 4)
     middle = [W * uniform(rng, 1, 2) for _ in range(n - 2)]

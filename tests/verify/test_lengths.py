@@ -125,8 +125,8 @@ WRITTEN: dict[str, tuple[Dataset, str]] = {
 
 @pytest.mark.parametrize("claim", WRITTEN)
 def test_every_claim_is_written_with_its_tokens(claim: str, tmp_path: Path) -> None:
-    """The file fits the schema and holds for the checker. One more token breaks equalities, but no
-    rank; a count other than that of the rows is refused."""
+    """The file fits the schema, and the checker accepts it. One more token breaks equalities, but
+    no rank; a count other than that of the rows is refused."""
     data, words = WRITTEN[claim]
     command, *options = words.split()
     (tmp_path / "d.json").write_bytes(canonical_bytes(data.canonical()))

@@ -107,7 +107,7 @@ def test_memorized_exactly(name: str, tmp_path: Path) -> None:
 
 
 def test_the_three_routes_and_what_they_carry() -> None:
-    """With small numbers all three routes run; the answer rests on exact ones, not on A1."""
+    """With small numbers, all three routes run; the answer rests on exact ones, not on A1."""
     proof = prove(SMALL)
     trace = proof.trace
     assert trace.standing("interpolation.rational") is Level.PROVED

@@ -87,7 +87,7 @@ def test_decimals_are_what_is_written_and_long_integers_exact() -> None:
 
 
 def with_last(number: bytes) -> bytes:
-    """A valid text in which this is the last number of the last query."""
+    """A valid text whose last query ends in this number."""
     return json_text().replace(b"[3, 4]", b"[3, " + number + b"]")
 
 

@@ -1,4 +1,4 @@
-"""Compares data of token sequences with prefixes that the test writes out by its own code."""
+"""Compares token-sequence data with prefixes that the test writes out with its own code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def row(x: str, place: int, positions: Any) -> tuple[Fraction, ...]:
 
 
 def prefixes(first: str, positions: Any) -> list[list[tuple[Fraction, ...]]]:
-    """One example for each place with a next token."""
+    """One example for each position that has a next token."""
     whole = [first + text for text in TEXTS]
     return [
         [row(x, i, positions) for i, x in enumerate(text[: place + 1])]

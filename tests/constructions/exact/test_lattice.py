@@ -62,7 +62,7 @@ def test_every_integer_point_of_the_column_space_is_reached(
         return
     x = [Fraction(data.draw(st.integers(-6, 6)), data.draw(st.integers(1, 6))) for _ in rows[0]]
     image = [sum(Fraction(a) * b for a, b in zip(row, x, strict=True)) for row in rows]
-    # Scale the point into the integers by its least denominator: still in the column space.
+    # Scaled into the integers by its least denominator, the point is still in the column space.
     least = lcm(*(y.denominator for y in image))
     target = [int(y * least) for y in image]
     table = fractions(images)
@@ -103,7 +103,8 @@ def test_kernel_and_preimages(rows: list[list[int]]) -> None:
     assert (kernel.nrows(), kernel.ncols()) == (k, k - r)
     assert matrix * kernel == fmpz_mat(r, k - r)
     assert matrix * preimages == reach
-    # [K X] is unimodular: K spans *all* of the integer kernel, and `reach` the whole image lattice.
+    # [K X] is unimodular: K spans *all* of the integer kernel, and `reach` spans the whole image
+    # lattice.
     whole = [a + b for a, b in zip(kernel.tolist(), preimages.tolist(), strict=True)]
     assert abs(fmpz_mat(whole).det()) == 1
 

@@ -50,7 +50,8 @@ def test_reduced_at_multiples_and_at_the_edge_of_the_mantissa(p: int) -> None:
 def test_pivots_are_the_columns_at_which_the_rank_grows(
     p: int, N: int, d: int, rank: int, seed: int
 ) -> None:
-    """The rank is at most `rank`; half the matrices are sparse, with distant pivots and 0 rows."""
+    """The rank is at most `rank`; half the matrices are sparse, with distant pivots and zero
+    rows."""
     rng = np.random.default_rng(seed)
     left = rng.integers(0, p, (N, rank)) * (rng.random((N, rank)) < rng.choice([0.05, 1]))
     table = left @ rng.integers(0, p, (rank, d)) % p

@@ -1,4 +1,4 @@
-"""Fitting given labels: derivatives, the two linear systems, trial figures, and failures."""
+"""Fitting given labels: derivatives, the two linear systems, layers of any widths, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The start for shared contexts: each part finds planted answers, and fits reach the stated T."""
+"""Starting weights for shared contexts: each part finds planted answers; fits reach the stated
+T."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def test_whitening_leaves_the_layer_as_it_is() -> None:
 
 @pytest.mark.parametrize("m", [4, 6])
 def test_a_curve_turns_as_often_as_it_should(m: int) -> None:
-    """Turns are counted by definition, at more points than the construction uses."""
+    """Turns are counted from the definition, at more points than the construction uses."""
     draw, E = np.random.default_rng(0), np.eye(6)
     curves = shared.turning(draw, E, E, m, 3)
     sizes = [np.abs(levels).max() for _, levels in curves]

@@ -1,4 +1,4 @@
-"""Blocks, with every rule, mask, `of` and residual, and mixtures agree with plain fractions."""
+"""Blocks with every rule, mask, `of` and residual agree with plain fractions; so do mixtures."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_what_is_not_rational_is_inexact(block: Attention, reason: str) -> None:
 
 
 def test_counts() -> None:
-    """Counts nonzero numbers, bits of numerators and of denominators > 1, and hidden units."""
+    """Counts nonzero numbers, the bits of numerators and of denominators > 1, and hidden units."""
     relu = FeedForward(fmpq_mat(1, 3, [fmpq(1, 3), 0, -4]),
                        fmpq_mat(1, 3, [0, 5, 0]), activation="relu")  # fmt: skip
     network = Network((relu, readout(fmpq_mat(3, 1, [1, 1, 1]))))
@@ -147,7 +147,7 @@ def test_the_layer_is_uniform_attention_with_a_skip() -> None:
 
 
 def test_two_layers_memorize_what_one_does_not() -> None:
-    """For digits with one query A1 is refuted, but the second of two layers is exact."""
+    """For digits with one query, A1 is refuted, but the second of two layers is exact."""
     data, settings = one_query(7), attncert.Prove(heads=2, head_width=4)
     assert attncert.prove(data, settings).standing.value != "proved"
     proof = attncert.prove(mean(16).apply(data), settings)

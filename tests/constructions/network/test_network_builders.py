@@ -120,7 +120,7 @@ def test_one_relu_for_each_input_with_knots_at_the_data() -> None:
 
 
 def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:
-    """The first two lie on one line; the line of the next two contains the very first."""
+    """The first two lie on one line; the line through the next two contains the very first."""
     points = [[0, 0], [1, 0], [1, 1], [2, 2], [0, 5], [3, 7], [7, 3], [9, 1], [-4, 6]]
     data = Dataset.of([[0, 0]], points, [1] * 4 + [0] * 5)
     record = threshold_pairs.build(data)
@@ -130,7 +130,8 @@ def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:
 
 @pytest.mark.parametrize("build", [threshold_pairs.build, derivative_pairs.build])
 def test_inputs_that_a_prime_confuses(build: Any) -> None:
-    """Two inputs are equal modulo the prime, or an input is on the line of two others over ℚ."""
+    """Two inputs are equal modulo the prime, or an input is on the line through two others over
+    ℚ."""
     points = [[0, 0], [2147483579, 0], [1, 0], [2, 3], [5, -1]]
     data = Dataset.of([[0, 0]], points, [1, 0, 1, 0, 0])
     record = build(data)

@@ -1,4 +1,4 @@
-"""The readout by lifting gives the same numbers as FLINT's solution of the cleared system."""
+"""The readout by lifting gives the same numbers as FLINT's solution after clearing denominators."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_bad_guess_of_the_bits_only_costs_time(guess: int) -> None:
 
 
 def test_a_wrong_digit_is_noticed() -> None:
-    """Numerators as long as the modulus are no solution: they are too large for the proof.
+    """Numerators as long as the modulus are not a solution: they are too large for the proof.
 
     (A wrong early digit gives another short rational, which verify/outputs/readout.py would
     refute.)

@@ -118,7 +118,7 @@ def test_many_queries_in_two_planes_take_no_time() -> None:
     start = time.process_time()
     groups = find(data, 3, 2, 800, 0)
     assert violation(data, groups) is None and len(groups) == 400
-    assert time.process_time() - start < 20  # 0.4 s on an idle core; minutes if done singly
+    assert time.process_time() - start < 20  # 0.4 s on an idle core; minutes if done one at a time
 
 
 def test_queries_of_one_hash_cost_no_more_than_others() -> None:

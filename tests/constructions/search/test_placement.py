@@ -21,7 +21,7 @@ P = PRIMES_21[0]
 
 
 def block(rows: list[list[int]], floats: list[list[float]] | None = None) -> Block:
-    """Residues with their floats, which are equal numbers unless others are given."""
+    """Residues with their values as floats, which are the same numbers unless others are given."""
     width = len(rows[0]) if rows else 0
     whole = np.array(rows, dtype=np.int64).reshape(len(rows), width)
     approx = whole.astype(np.float64) if floats is None else np.array(floats, dtype=np.float64)
@@ -45,7 +45,7 @@ def distances(rests: Block) -> list[float | None]:
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 5), st.data())
 def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> None:
-    """The distance is None exactly if a row does not raise the rank mod p; else it is NumPy's."""
+    """The distance is None exactly when a row does not raise the rank mod p; else it is NumPy's."""
     span, members = Span(P, d), []
     for row in data.draw(tables(count, d)):
         rest = span.beyond(block([row]))
@@ -62,7 +62,7 @@ def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> No
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_placement_is_elimination(slab: int, data: st.DataObject) -> None:
-    """A group is placed exactly if the pivot columns and the new block give it full rank.
+    """A group is placed exactly when the pivot columns and the new block give it full rank.
 
     `residual` is compared with what Gaussian elimination leaves; the rows at the pivots must be
     invertible after every step.

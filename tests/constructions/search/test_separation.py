@@ -35,7 +35,8 @@ def assert_separates(
 
 @pytest.mark.parametrize("exponent", [20, 55, 70, 1100])
 def test_rows_that_differ_far_behind_the_leading_bits(exponent: int) -> None:
-    """(2^k, 0, 1), (2^k + 1, 0, 0), (2^k, 1, 0): a float sees three equal first coordinates."""
+    """(2^k, 0, 1), (2^k + 1, 0, 0), (2^k, 1, 0): in floats, all three first coordinates are
+    equal."""
     big = 2**exponent
     contexts = [[[big, 0, 1], [big + 1, 0, 0], [big, 1, 0]]]
     queries = [[big, 1], [big + 1, 1]]
@@ -45,7 +46,7 @@ def test_rows_that_differ_far_behind_the_leading_bits(exponent: int) -> None:
 
 def test_exact_cancellation_of_large_numbers_is_not_mistaken_for_a_gap() -> None:
     """(2^53 + 1) + 1 = (2^53 + 2) + 0, but not in float64: u = (1, 1) is short but does not
-    separate. For the queries v = (1, -1) is as bad: (2^54 + 3) - (2^54 + 3) is 0."""
+    separate. For the queries, v = (1, -1) is just as bad: (2^54 + 3) - (2^54 + 3) is 0."""
     contexts = [[[2**53 + 1, 1], [2**53 + 2, 0]]]
     queries = [[2**54 + 3, 2**54 + 3], [1, 2]]
     for pair in pairs_for(contexts, queries, [0, 1], count=1000):
@@ -53,7 +54,7 @@ def test_exact_cancellation_of_large_numbers_is_not_mistaken_for_a_gap() -> None
 
 
 def test_an_impossible_task_is_an_error_not_a_loop() -> None:
-    """A zero query has v·e = 0 for every v: the caller broke the precondition."""
+    """A zero query has v·e = 0 for every v: the caller violated the precondition."""
     with pytest.raises(RuntimeError, match="precondition"):
         pairs_for([[[0], [1]]], [[0, 0], [1, 0]], [0, 1])
 

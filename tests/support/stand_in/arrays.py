@@ -149,7 +149,7 @@ def bare(value: Any) -> Any:
 
 
 def wrapped(value: Any, parents: Any = ()) -> Any:
-    """Results: arrays and NumPy's scalars, which CuPy gives as arrays without a dimension."""
+    """Results: arrays and NumPy's scalars, which CuPy returns as arrays without a dimension."""
     if type(value) in (list, tuple) and any(isinstance(x, np.ndarray) for x in value):
         return type(value)(wrapped(x, parents) for x in value)
     if isinstance(value, np.generic):

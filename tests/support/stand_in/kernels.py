@@ -5,7 +5,7 @@ it waits at a barrier, of its block or of its warp (4 lanes here); a barrier ope
 of the block, or warp, wait at the same line of the source, and a launch in which no thread can
 continue ends with BarrierError. Every launch runs three times, with the threads in order,
 backwards, and with the warps shuffled; a result that depends on their order ends with OrderError. A
-missing barrier shows as one or the other error. This tests arithmetic, synchronisation, strides and
+missing barrier shows up as one of these errors. This tests arithmetic, synchronisation, strides and
 offsets, but not speed.
 """
 

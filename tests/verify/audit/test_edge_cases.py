@@ -1,6 +1,7 @@
 """Edge cases: each run must print a line that follows from the theorem, not from the code.
 
-`edge_case_runs.py` explains the lines; "both" are the paper's construction and heads of width one.
+`edge_case_runs.py` explains the lines; "both" means the paper's construction and heads of width
+one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""For blocks beyond attention and ReLUs both evaluators agree with mpmath and reject defects."""
+"""For blocks beyond attention and ReLUs, both evaluators agree with mpmath and reject defects."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ PLANTED = [
 
 @pytest.mark.parametrize(("name", "place", "value", "status"), PLANTED)
 def test_planted_defects(name: str, place: str, value: Any, status: str, tmp_path: Path) -> None:
-    """A file that the checker calls unusable is refused by the reader, too, in one line."""
+    """If the checker calls a file unusable, the reader refuses it, too, with a one-line error."""
     planted = changed(TRUE[name], f"network.{place}", value)
     assert check_file(written(planted, tmp_path)).status == status
     if status == "unusable":
@@ -285,7 +285,7 @@ def test_claims_about_derivatives_refuse_by_name(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("frequencies", [["1/4", "-5/2"], ["2/19", "7"]])
 def test_rotations_and_slopes_depend_on_the_difference_of_places(frequencies: Any) -> None:
-    """Hidden tokens before the others shift all places, and change no output."""
+    """Hidden tokens before the others shift all positions but change no output."""
     rotary = {"unit": "turn", "frequencies": frequencies}
     head = {"key": numbers(4, 4), "query": numbers(4, 4), "value": numbers(4, 2)}
     made = []
@@ -302,7 +302,7 @@ def test_rotations_and_slopes_depend_on_the_difference_of_places(frequencies: An
 
 
 def test_general_attention_without_parts_is_attention() -> None:
-    """In random networks of other blocks every block of attention is put into the general form."""
+    """In random networks of other blocks, every attention block is put into the general form."""
     none = {key: None for key in ("norm", "rotary", "cap", "slopes", "tables", "sinks")}
     more = none | {"kind": "general-attention", "root": 1, "query_place": "last"}
     for seed in range(100):

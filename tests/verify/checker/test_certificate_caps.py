@@ -50,7 +50,7 @@ def test_writer_and_checker_agree_on_the_caps(name: str) -> None:
 
 
 def test_a_readout_with_too_many_digits_gives_way_to_the_rank(tmp_path: Path) -> None:
-    """With a context of denominator 1,700,003 the rank is proved, and the file holds."""
+    """With a context of denominator 1,700,003, the rank is proved, and the file holds."""
     proof = prove(LONG, Prove("generic"))
     assert proof.standing is Level.PROVED and proof.certificate is not None
     assert proof.certificate["claim"] == proof.setup.claim == "full-rank"

@@ -102,7 +102,7 @@ def test_free_text_is_free(tmp_path: Path) -> None:
 
 
 def test_numbers_beyond_the_limit_of_python(tmp_path: Path) -> None:
-    """With one head and one token the output is the value, here of 60,000 digits."""
+    """With one head and one token, the output is the value, here of 60,000 digits."""
     top, bottom = "7" * 60_000, "1" + "0" * 50_000
     certificate = CASES["interpolation, one"]()
     for path, value in {

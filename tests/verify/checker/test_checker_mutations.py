@@ -50,7 +50,7 @@ def other_numbers(text: str) -> list[str]:
 
 
 def other_values(place: Place, value: Any) -> list[Any]:
-    """Changes of one leaf: well-formed numbers first, then other values."""
+    """Changes to one leaf: well-formed numbers first, then other values."""
     if value is None:
         return [0, "", {}]
     if place[0] == "data" or (
@@ -97,7 +97,7 @@ def test_a_changed_leaf_under_a_fresh_digest_is_judged(
     assert accepted > 0 and rejected > accepted, "free text may change, numbers rarely"
 
 
-# Random changes of structure, and certificates of random shapes.
+# Random changes to the structure, and certificates of random shapes.
 
 
 def judged(certificate: Any, tmp_path: Path) -> str:

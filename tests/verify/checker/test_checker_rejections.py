@@ -76,7 +76,8 @@ def halves_below(certificate: Certificate) -> Any:
 
 
 def on_domain(contexts: Any, queries: Any) -> Certificate:
-    """One context and one query, four times, with the claim that these are all their pairs."""
+    """One context and one query, four times, with the claim that these are all pairs of the
+    domain."""
     content = {
         "contexts": LAYER["data"]["contexts"][:1],
         "queries": LAYER["data"]["queries"][:1] * 4,

@@ -35,7 +35,7 @@ Certificate = dict[str, Any]
 
 
 def pointed(certificate: Certificate, name: str, content: bytes) -> Certificate:
-    """The certificate with its data in that file, both digests computed afresh."""
+    """The certificate with its data in that file and with both digests computed afresh."""
     told = {"name": name, "bytes": len(content)}
     sha = hashlib.sha256(content).hexdigest()
     return digested(certificate | {"data": None, "data_file": told, "input_sha256": sha})

@@ -1,4 +1,4 @@
-"""Rows stored as long integers are independent modulo p exactly if FLINT says so."""
+"""Rows stored as long integers are independent modulo p exactly when FLINT says so."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_over_a_limit_nothing_is_said_of_the_claim(claim: str, tmp_path: Path) -
 
 
 def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
-    """The drops are just beyond the bits, so sums of long powers of two decide."""
+    """The drops barely exceed the required bits, so sums of long powers of two decide."""
     n, bits = 40, 100_000
     file = layer("full-rank", n=n, contexts=[[["0"]] * (n - 1) + [[str(bits + 5)]]])
     path = written(sealed(file | {"saturation": {"bits": bits, "own": True}}), tmp_path)
@@ -152,7 +152,7 @@ def test_long_saturation_costs_what_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_planted_error_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verdict rests on this arithmetic: with a wrong power of two it changes."""
+    """The verdict rests on this arithmetic: with a wrong power of two, it changes."""
     path = written(CASES["full-rank"](), tmp_path)
     assert fast.check_file(path).status == "holds"
     monkeypatch.setattr(full_rank, "power_of_two", lambda x, tables, p: 0 * x + 1)

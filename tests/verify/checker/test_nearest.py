@@ -28,7 +28,7 @@ def labelled(certificate: Certificate, labels: list[Vector]) -> Certificate:
 
 
 def one_hot(output: Vector) -> Vector:
-    """The vector of the argmax, the first if several are equal."""
+    """The one-hot vector of the argmax, or of the first one if several entries are equal."""
     top = output.index(max(output))
     return [Fraction(j == top) for j in range(len(output))]
 
@@ -49,7 +49,8 @@ def cases(
 
 
 def logit_margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
-    """The least difference between an output at its own class and at another class of the data."""
+    """The least difference between an output's entry at its own class and at another class of the
+    data."""
     classes = [y.index(1) for y in labels]
     rows = list(zip(outputs, classes, strict=True))
     return min(x[k] - x[j] for x, k in rows for j in classes if j != k)
@@ -79,7 +80,7 @@ def test_one_hot_labels_ask_for_the_argmax(count: int, tmp_path: Path) -> None:
 @COUNTS
 def test_margins_of_any_outputs(count: int, tmp_path: Path) -> None:
     """Outputs are irrational; labels are the nearest integers, or these divided by 3. Close to the
-    margin balls may be too wide to decide."""
+    margin, balls may be too wide to decide."""
     held = undecided = 0
     for k, (certificate, outputs, labels) in enumerate(cases(count, to_integers, False)):
         if k % 2:

@@ -106,7 +106,7 @@ def test_a_chain_modulo_which_a_sum_vanishes_is_refused(tmp_path: Path) -> None:
 def causal(of: str) -> dict[str, object]:
     """Two sequences of the same tokens in different orders, which a causal block tells apart.
 
-    Block 1 of AAB and BAB with keys 0 and the map -6/11: the features of both are equal.
+    With keys 0 and the map -6/11 in block 1, the features of AAB and BAB are equal.
     """
     certificate = deepcopy(deep_cases.case(of))
     zero, one = [["0"], ["0"]], [["1", "0"], ["0", "1"]]

@@ -1,4 +1,4 @@
-"""For repeated symbols under every mask, all evaluations agree with one of the raw sequence.
+"""For repeated symbols under every mask, all evaluations agree with one on the raw sequence.
 
 The oracle (tests/support/networks.py) takes the tokens one by one in plain fractions.
 """
@@ -82,7 +82,8 @@ def texts(rows: Any) -> list[list[str]]:
 
 @cache
 def cases(kind: str, exact: bool, count: int) -> list[tuple[Certificate, list[Any], list[Any]]]:
-    """Cases of this kind; if it sees the order of tokens, those whose outputs depend on it."""
+    """Cases of this kind; unless it is "none", only those whose outputs depend on the order of
+    tokens."""
 
     def found() -> Iterator[tuple[Certificate, list[Any], list[Any]]]:
         for seed in range(10**4):

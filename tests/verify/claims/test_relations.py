@@ -1,4 +1,4 @@
-"""Relations are decided like plain Fractions; other values are refused."""
+"""Relations are decided as in plain Fractions; other values are refused."""
 
 import math
 from fractions import Fraction

@@ -90,7 +90,7 @@ def tie_at_the_unused_end(run: Built) -> Built:
 
 
 def separated(run: Built, examples: tuple[int, ...]) -> list[list[Any]]:
-    """The entries of E⁽ᵗ⁾u of these examples."""
+    """The entries of E⁽ᵗ⁾u for these examples."""
     return [(run.data.context(t) * run.head().separator).entries() for t in examples]
 
 
@@ -230,8 +230,8 @@ def greedy_choice_skipped() -> Built:
 
 
 def vertices(run: Built, h: int, rows: tuple[int, ...]) -> Built:
-    """Steer the group's examples to these rows, even if the rank falls: two of them may get one row
-    of a shared context, and finite c may hide that the limit is deficient."""
+    """Steer the group's examples to these rows, even if the rank falls: two of them may get the
+    same row of a shared context, and finite c may hide that the limit is deficient."""
     steering, logits = [], []
     for t, row in zip(run.head(h).group, rows, strict=True):
         context = run.data.context(t)
@@ -275,7 +275,7 @@ PAPER = family("paper", "interior", (
 ))  # fmt: skip
 
 
-# Heads of width one, and for contexts of any rank.
+# Heads of width one, and heads for contexts of any rank.
 
 
 def alphas_exchanged(run: Built) -> Built:

@@ -53,7 +53,7 @@ def test_every_construction_of_ours_has_its_family() -> None:
     )
 
 
-# Errors in heads: refuted with a witness, and not before the head that was spoilt.
+# Errors in heads are refuted with a witness, and no earlier than at the head that was spoilt.
 
 
 @pytest.mark.parametrize("defect", HEAD_DEFECTS.values(), ids=HEAD_DEFECTS)
@@ -85,7 +85,7 @@ def claims_by_id(run: Built) -> dict[str, Claim]:
     return {claim.id: claim for claim in found}
 
 
-# Witnesses, and defects that need more than their row in step_defects.py.
+# Witnesses, and defects that need more than their entry in step_defects.py.
 
 
 def witness_of(name: str) -> dict[str, Any]:

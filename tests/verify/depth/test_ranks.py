@@ -181,7 +181,7 @@ def test_relu_blocks_add_what_the_law_says(units: int) -> None:
 
 
 def test_units_of_drawn_networks_change_sign_on_tokens_and_on_queries() -> None:
-    """Otherwise ranks on these data fall short of the law, for example 176 instead of 178."""
+    """Otherwise, ranks on these data fall short of the law, for example 176 instead of 178."""
     data, shape = load("digits").take(range(200)), Architecture(2, 1, 1, 1, 4)
     assert deep_rank(data, draw_network(data, shape)).rank == DeepSpans.of(data).bound(shape) == 178
 

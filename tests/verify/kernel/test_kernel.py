@@ -26,7 +26,7 @@ def executable() -> None:
 
 
 def agreed(path: str) -> str:
-    """The common verdict; "over limit" of the executable does not count."""
+    """The common verdict; "over limit" from the executable does not count."""
     expected = check_file(path)
     if expected.claim == "full-rank":
         assert fast.check_file(path).status == expected.status

@@ -60,7 +60,7 @@ def domains() -> list[Certificate]:
 
 
 def nearest() -> list[Certificate]:
-    """Networks whose outputs are their labels, at the margin."""
+    """Networks whose outputs are their labels, with claims at exactly the margin."""
     files = []
     for file in networks.rational(100, 50_000):
         labels = [networks.vector(row) for row in file["data"]["labels"]]
@@ -87,8 +87,8 @@ def executable() -> None:
 
 
 def compared(file: Certificate, folder: Path) -> str:
-    """The verdict of both checkers, unless one is over a limit. If there are blocks, each may name
-    a different one of several defects."""
+    """The verdict of both checkers, unless one is over a limit. If there are several blocks, each
+    checker may name a different one of several defects."""
     path = written(file, folder)
     python, coq = check_file(path).status, verified_status(path)
     blocks = file.get("network")
@@ -130,7 +130,8 @@ def within(certificate: Certificate, draw: random.Random) -> Certificate:
 
 @pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
-    """Balls leave few of them undecided: those within a relative 2^-140 of the bound."""
+    """Balls leave few of them undecided: those within a relative distance of 2^-140 from the
+    bound."""
     draw, seen = random.Random(count), Counter[str]()
     certificates = networks.rational(min(count, 400), 40_000, exact=False)
     for _ in range(count):
@@ -153,7 +154,7 @@ def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
 
 
 def numeral(file: Certificate, place: tuple[str | int, ...]) -> bool:
-    """Whether the leaf is a number other than 0 and the unit."""
+    """Whether the leaf is a number other than 0 and 1."""
     leaf = networks.at(file, place)
     return isinstance(leaf, str) and leaf.strip("-/0123456789") == "" and leaf not in ("0", "1")
 

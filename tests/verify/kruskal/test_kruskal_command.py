@@ -219,7 +219,7 @@ def test_a_worker_of_another_version_is_refused_in_one_line(
 
 
 def refused(folder: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The error of a search of all sets of 4 on a cluster, with one piece in each shard."""
+    """The error from a search of all sets of 4 on a cluster, with one piece in each shard."""
     monkeypatch.setattr("attncert.verify.kruskal.shards.jobs._QUICK", 0.0)
     np.save(folder / "v.npy", GENERAL)
     words = ["kruskal", folder / "v.npy", "--k", "4", "--subsets", "0", "--out", folder / "o"]

@@ -1,4 +1,5 @@
-"""Random subsets are uniform, can be cut anywhere, and are tested exactly; the bound is SciPy's."""
+"""Random subsets are uniform, can be split anywhere, and are tested exactly; the bound is
+SciPy's."""
 
 from __future__ import annotations
 

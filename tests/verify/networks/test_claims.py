@@ -1,4 +1,4 @@
-"""Claims of a construction about its outputs give planted answers, and each detects defects."""
+"""A construction's claims about its outputs match planted answers, and each detects defects."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_random_networks_equal_their_labels_or_miss_them(
 
 
 def test_a_true_softmax_is_enclosed(tmp_path: Path) -> None:
-    """For the tokens 0 and 1 and the query e the output is e + 1/(1 + exp(-e))."""
+    """For the tokens 0 and 1 and the query e, the output is e + 1/(1 + exp(-e))."""
     blocks = [ATTENTION]
     with ctx.workprec(200):
         centre = [e + 1 / (1 + (-e).exp()) for e in map(arb, (0, 1, 2))]

@@ -109,7 +109,7 @@ def test_cases(name: str) -> None:
     ("first", "count"), [(0, 25), pytest.param(1000, 400, marks=pytest.mark.slow)]
 )
 def test_random_patterns(first: int, count: int, tmp_path: Path) -> None:
-    """The certificate holds for both checkers."""
+    """Both checkers accept the certificate."""
     for seed in range(first, first + count):
         rows, beta = random_case(seed)
         proof = agree(rows, beta)

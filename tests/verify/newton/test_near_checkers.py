@@ -89,7 +89,7 @@ def test_a_radius_beyond_float64_is_judged(power: int, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_numbers_beyond_float64_are_no_warnings(tmp_path: Path) -> None:
-    """An infinite query is multiplied by a zero derivative, of weights that do not move."""
+    """An infinite query is multiplied by the zero derivative of weights that do not move."""
     head = {"key": [["0"]], "query": [["1"]], "value": [["1"]]}
     content = near(queries=[[f"1{'0' * 400}"]], head=head, unknowns=[2], inverse=[["1"]])
     assert fast.check_file(written(content, tmp_path)).status == "holds"

@@ -263,7 +263,7 @@ def test_planted_defects_of_the_fast_check_show(
 def test_a_planted_defect_in_the_layer_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the exponential of a slightly different number the labels are missed."""
+    """With the exponential of a slightly different number, the labels are missed."""
     path, true = written(case("distinct"), tmp_path), near.Balls.exp_bounds
     monkeypatch.setattr(near.Balls, "exp_bounds", lambda on, x: true(on, x + (x >> 40)))
     assert checker.check_file(path).status == "wrong"

@@ -80,7 +80,7 @@ def drawn(kind: str, draw: random.Random) -> Dataset:
         contexts = contexts * Fraction(10) ** draw.randint(-3, 3)
         queries = queries * Fraction(10) ** draw.randint(-3, 3)
         labels = labels * Fraction(10) ** draw.randint(-6, 6)
-    if kind == "contradictory":  # the last example is nearly the first one, but for its label
+    if kind == "contradictory":  # the last example is nearly the first one, apart from its label
         queries[-1] = queries[0] * (1 + Fraction(1, 10 ** draw.randint(1, 6)))
         contexts[-1] = contexts[0]
     if kind == "degenerate":

@@ -40,7 +40,7 @@ def network(seed: int, rule: str, activation: str, over: int) -> Network:
 
 
 def points(draw: random.Random, radius: Fraction) -> tuple[list[Any], list[Any]]:
-    """Centres of four boxes of three tokens, and a point in each."""
+    """Centres of four boxes of three tokens, and a point in each box."""
     centres = [[[Fraction(draw.randint(-4, 4), 2) for _ in "xy"] for _ in "abc"] for _ in range(4)]
     moved = [[[x + radius * Fraction(draw.randint(-8, 8), 8) for x in token] for token in box]
              for box in centres]  # fmt: skip

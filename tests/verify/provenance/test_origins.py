@@ -40,7 +40,7 @@ def test_parts_and_copies_are_as_given_and_files_keep_the_origin() -> None:
 
 @pytest.mark.parametrize("claim", ["interpolation", "full-rank"])
 def test_rounded_data_say_so_wherever_they_are_proved(claim: Any, tmp_path: Path) -> None:
-    """The origin is stated as with `round`, also in a fit, which has no such option."""
+    """The origin is stated as with `round`, even in a fit, which has no such option."""
     short = on_grid(DATA, Fraction(1, 2))
     whole, asked = (
         prove(short, Prove(heads=4, claim=claim)),

@@ -84,7 +84,7 @@ def examples(data: Dataset) -> list[tuple[Any, Any]]:
 @settings(deadline=None, max_examples=40)
 @given(sequence_sets(), st.integers(0, 99))
 def test_counts_do_what_tokens_do(data: Dataset, seed: int) -> None:
-    """Features and Jacobians agree, modulo primes and in floats, and ranks are the oracle's."""
+    """Features and Jacobians agree, modulo primes and in floats, and ranks equal the oracle's."""
     rng, written_out = random.Random(seed), plain(data)
     heads = [draw_head(rng, 3, 1, 1, 1, size=5) for _ in range(2)]
     matrices = [[fmpq_mat(fmpz_mat(x)) for x in (h.keys, h.queries, h.values)] for h in heads]
@@ -242,7 +242,7 @@ def test_the_claim_sees_planted_defects() -> None:
     rows = [kept.order[t].tolist() for t in range(kept.T)]
     assert [0, 1, 0] in rows
     swapped = kept.queries[np.array([1, 0, 2])] if kept.T == 3 else None
-    for other in ([0, 1, 0, 0], [0, 0, 1]):  # another number of tokens, or another order
+    for other in ([0, 1, 0, 0], [0, 0, 1]):  # a different number of tokens, or a different order
         order = Order.of([other if row == [0, 1, 0] else row for row in rows])
         assert planted(data={"order": order}) is Level.REFUTED
     assert planted(sequences=((0, 0, 1, 1), (1, 0))) is Level.REFUTED
@@ -256,7 +256,7 @@ def test_rounding_is_refused_in_one_line() -> None:
 
 
 def test_the_command_line(tmp_path: Path, shell: Shell) -> None:
-    """A user's file is proved, and its certificate is read as data again."""
+    """A user's file is proved, and its certificate is read back as data."""
     file, generic = tmp_path / "t.json", ("--construction", "generic", "--out")
     file.write_text(
         '{"sequences": ["to be or not to be"], "embedding": {"width": 8}, "first": "^"}'

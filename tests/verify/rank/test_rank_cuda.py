@@ -112,7 +112,7 @@ def panel_case(seed: int, p: int) -> tuple[np.ndarray, ...]:
 
 
 def eliminated(stack: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each row in turn: its first entry that is not 0 becomes 1, and is cleared from the others."""
+    """In each row in turn, the first nonzero entry becomes 1 and is cleared from the other rows."""
     columns, found = np.zeros(stack.shape[:2], np.int64), np.zeros(stack.shape[:2], np.bool_)
     stack %= p
     for matrix, pivots, there in zip(stack, columns, found, strict=True):

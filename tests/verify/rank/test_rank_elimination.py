@@ -80,8 +80,8 @@ def test_large_matrices_full_rank_and_one_short(p: int, dtype: str) -> None:
 def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
     """A dependent last row, combined with coefficients that make every partial sum large.
 
-    With the proved interval between reductions it is recognised; with the interval set far
-    beyond the bound the sums round, and the row looks independent: the oracle notices.
+    With the proved interval between reductions, the dependence is recognised; with an interval far
+    beyond the bound, sums are rounded and the row looks independent, which the oracle notices.
     """
     p, m = P, 400
     rng = np.random.default_rng(1)

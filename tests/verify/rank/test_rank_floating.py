@@ -25,7 +25,7 @@ def spectrum_matrix(values: list[float], width: int, seed: int) -> np.ndarray:
 
 
 def true_sigma_min(matrix: np.ndarray) -> mpmath.mpf:
-    """Smallest singular value of the stored floats, in 120 digits, by another library."""
+    """Smallest singular value of the stored floats, to 120 digits, by another library."""
     with mpmath.workdps(120):
         rows = mpmath.matrix(matrix.tolist())
         values = mpmath.eigsy(rows * rows.T, eigvals_only=True)

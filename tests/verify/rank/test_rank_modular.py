@@ -20,7 +20,8 @@ def gaussian(vectors: int, width: int, seed: int = 0) -> np.ndarray:
 
 
 def decaying(vectors: int, width: int, seed: int = 0) -> np.ndarray:
-    """A table with singular values down to 1e-12 of the largest: float32 rank tests fail."""
+    """A table with singular values down to 1e-12 of the largest, on which float32 rank tests
+    fail."""
     rng = np.random.default_rng(seed)
     spectrum = np.logspace(0, -12, width)
     mixing = np.linalg.qr(rng.standard_normal((width, width)))[0]

@@ -61,7 +61,7 @@ def test_capacity_gives_the_same_numbers(layers: int, tmp_path: Path) -> None:
 
 
 def planted(T: int, width: int) -> Dataset:
-    """Integer queries, of which one is the sum of two queries in other blocks."""
+    """Integer queries, one of which is the sum of two queries in other blocks."""
     queries = np.random.default_rng(1).integers(-9, 10, (T, width))
     queries[:, 0] = np.arange(T)
     queries[T - 3] = queries[2] + queries[T // 2]

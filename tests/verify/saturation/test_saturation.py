@@ -101,7 +101,7 @@ def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
 
 
 def steers(shifts: list[int], bits: int) -> bool:
-    """Whether the checker finds a head saturated that has these logits on its one example."""
+    """Whether, for the checker, a head with these logits on its one example is saturated."""
     claimed = SimpleNamespace(saturation=(bits, True))
     less = [k - min(shifts) for k in shifts]
     with patch.object(layer, "shifts", lambda *_: [([shifts], [1] * len(less), [less])]):
@@ -180,7 +180,8 @@ def test_the_rate_is_what_one_more_unit_of_c_adds() -> None:
 
 
 def drawn(bits: int, seed: int) -> Drops:
-    """Rows that lead at a c of about 5, most of them by little; numbers of up to `bits` bits."""
+    """Rows that lead at a c of about 5, most of them by only a little; numbers of up to `bits`
+    bits."""
     draw = random.Random(seed)
     gaps, rests = (np.empty((6, 4), dtype=object) for _ in range(2))
     for at in np.ndindex(gaps.shape):

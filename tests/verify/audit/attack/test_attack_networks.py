@@ -60,7 +60,7 @@ def test_cases_are_of_every_kind() -> None:
 
 @pytest.mark.slow
 def test_what_is_owed_is_decided_right() -> None:
-    """The decision is compared with inputs in plain fractions."""
+    """The decision agrees with a comparison of the inputs in plain fractions."""
     for number in range(300):
         case = case_number(RELU, 3, number)
         data = case.dataset
@@ -142,7 +142,7 @@ def test_a_step_that_fails_is_a_failure_whatever_the_outputs() -> None:
 @pytest.mark.slow
 def test_what_is_undecided_is_no_failure() -> None:
     def build(data: Dataset, seed: int) -> Built:
-        """After an irrational softmax balls cannot tell an output from its label."""
+        """After an irrational softmax, balls cannot tell an output from its label."""
         one = fmpq_mat([[int(i == j) for j in range(data.d)] for i in range(data.d)])
         front = Attention((Head(one, one, one * 0),), one, unit="1", residual=True)
         return Built(Network((front, *relu.build(data, seed=seed).network.blocks)))

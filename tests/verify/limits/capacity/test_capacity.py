@@ -1,4 +1,5 @@
-"""The capacity of H heads: both bounds on three notions agree with oracles over all subsets."""
+"""The capacity of H heads: both bounds on each of three notions agree with oracles over all
+subsets."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def test_groups_of_contexts_of_every_kind(seed: int) -> None:
 
 @pytest.mark.slow
 def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
-    """Twenty examples have a context that allows 11, or its double; N alone is 22."""
+    """Eighteen examples have a context that allows 11, and two have its double; N alone is 22."""
     rng = random.Random(2)
     queries = oracle.draw_matrix(rng, 26, 4, 99)
     double = [[2 * x for x in row] for row in SMALL]
@@ -74,13 +75,14 @@ def test_a_subset_of_contexts_is_found_from_the_matrix() -> None:
     [(13, 1, 2, 4, 23), (8, 2, 1, 2, 16), (40, 1, 1, 2, 12)],
 )
 def test_labels_of_two_numbers(T: int, H: int, w: int, d_v: int, rank: int) -> None:
-    """The first case, n = 2 and d = 5, is that of the page, where the simple formula gives 26."""
+    """The first case, n = 2 and d = 5, is the one on the page, where the simple formula gives
+    26."""
     law = capacity(drawn(T, 2, 3 if T == 40 else 5, 2, seed=1), Capacity(H, w, d_v)).jacobian
     assert law.decided and (T == 40 or law.least == rank)
 
 
 def test_relations_that_hold_for_all_weights_bound_the_rank() -> None:
-    """The labels violate one of them, and the only certificate shows that."""
+    """The labels violate one of these relations, and the only certificate shows that."""
     answer = capacity(signed_pairs())
     assert (answer.jacobian.least, answer.jacobian.most) == (3, 3)
     found = levels(answer)
@@ -111,7 +113,7 @@ def test_the_three_notions_are_told_apart() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_each_notion_implies_the_next(seed: int) -> None:
-    """On small, mostly degenerate data the bounds and heads in the table are in order."""
+    """On small, mostly degenerate data, the bounds and the heads in the table are in order."""
     rng = np.random.default_rng(seed)
     data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
     answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))

@@ -56,7 +56,8 @@ def test_blocks_see_the_order_of_tokens(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_certificates_and_words(layers: int, tmp_path: Path, shell: Shell) -> None:
-    """For one layer the files hold the given data and the block, for two only the data after it."""
+    """For one layer, the files hold the given data and the block; for two, only the data after
+    it."""
     file, out = tmp_path / "data.json", tmp_path / "out"
     file.write_text(json.dumps(DATA.canonical()))
     line = ["capacity", file, "--layers", layers, "--heads", 1, "--before", "mean", "--out", out]

@@ -48,9 +48,9 @@ def small(T: int, n: int, d: int, m: int = 1, shared: bool = False, seed: int = 
 def test_the_jacobian_is_the_oracles(
     m: int, head_width: int, value_width: int, shared: bool
 ) -> None:
-    """They are equal entry by entry, modulo one prime; the oracle numbers columns head by head.
-    Since each matrix has an entry 1, its entries have no common factor, by which columns would
-    differ."""
+    """The two Jacobians are equal entry by entry, modulo one prime; the oracle numbers columns head
+    by head. Since each matrix has an entry 1, its entries have no common factor by which columns
+    could differ."""
     data = small(4, 3, 3, m, shared)
     rng = np.random.default_rng(1)
 

@@ -47,7 +47,7 @@ def test_a_prime_beyond_float64_is_for_the_other_checker(tmp_path: Path) -> None
 
 
 def test_values_must_cancel_within_a_set_not_in_the_sum_of_all(tmp_path: Path) -> None:
-    """With v and -v at two different keys the sum is 0, but the outputs are not."""
+    """With v and -v at two different keys, the sum is 0, but the outputs are not."""
     head = Head([[1], [2]], [[1], [0]], [[1], [1]], [[1]])
     other = Head([[2], [1]], [[0], [1]], [[-1], [-1]], [[1]])
     file = certificate_of([([[1, 0], [0, 3]], [1, 2])], [head, other])
@@ -129,9 +129,9 @@ def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
 
 @pytest.mark.parametrize("sizes", [(60, 100, 2, 4), (180, 2, 10, 10)], ids=["tokens", "rows"])
 def test_memory_of_a_block_is_counted(sizes: tuple[int, int, int, int], tmp_path: Path) -> None:
-    """All weights of its examples, and all its rows, are held at once."""
+    """All weights of the block's examples, and all its rows, are held at once."""
     path = written(alike(*sizes), tmp_path)
-    assert fast.check_file(path).status == "wrong"  # now, so that imports do not count
+    assert fast.check_file(path).status == "wrong"  # imports happen now, so that they do not count
     tracemalloc.start()
     fast.check_file(path)
     _, peak = tracemalloc.get_traced_memory()

@@ -98,7 +98,7 @@ def test_small_random_data_meet_no_wrong_verdict(seed: int) -> None:
 
 
 def test_prove_says_impossible_and_hands_over_the_certificate(tmp_path: Path) -> None:
-    """For conflicting labels the exit status is 1, and the checker accepts the file."""
+    """For conflicting labels, the exit status is 1, and the checker accepts the file."""
     for name, data in BROKEN.items():
         proof = prove(data(), Prove())
         assert (proof.standing, proof.exit_status) == (Level.REFUTED, 1), name

@@ -83,6 +83,6 @@ def two_token_data(draw: st.DrawFn) -> Dataset:
 @settings(max_examples=60, deadline=None)
 @given(two_token_data())
 def test_for_two_tokens_there_are_no_other_relations(data: Dataset) -> None:
-    """With T heads the rank is T minus the number of relations, so there are no more."""
+    """With T heads, the rank is T minus the number of relations, so there are no more."""
     best = probes.best_rank(data, data.T, data.T - len(row_relations(data)), draws=12)
     assert true_rank(data, best.layer) == data.T - len(row_relations(data))

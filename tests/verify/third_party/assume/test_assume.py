@@ -46,7 +46,7 @@ def levels(made: Assumed) -> dict[str, str]:
 
 
 def test_where_all_holds(tmp_path: Path) -> None:
-    """For 12 queries of width 6 an exhaustive search for small circuits proves A1 at n = 3."""
+    """For 12 queries of width 6, an exhaustive search for small circuits proves A1 at n = 3."""
     made = judged(random_states(12, 3, 6), [0, 3, 5, 9], tmp_path)
     found = levels(made)
     assert found["hypothesis.A1"] == found["contexts.independent"] == "proved"
@@ -255,7 +255,8 @@ def test_the_first_of_ragged_contexts_have_their_own_lengths() -> None:
 
 
 def test_the_conclusion_rests_on_both_assumptions(tmp_path: Path) -> None:
-    """It is refuted by either, and undecided if either is open, with the reason."""
+    """The conclusion is refuted if either assumption is, and undecided, with the reason, if either
+    is open."""
     states = random_states(8, 3, 6)
     answer = judged(states, [], tmp_path / "no contexts")
     assert answer.standing.value == "undecided" and answer.reason == "no context is given"

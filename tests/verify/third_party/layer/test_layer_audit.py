@@ -175,7 +175,7 @@ def test_equal_inputs_tie_two_rows_whatever_the_weights() -> None:
 
 
 def test_a_rank_that_nothing_decides_is_undecided() -> None:
-    """With two equal heads rank Z = 4 < T = 6, but no bound for all weights shows it, and balls
+    """With two equal heads, rank Z = 4 < T = 6, but no bound for all weights shows it, and balls
     cannot prove a deficit."""
     doubled = {name: np.stack([x[0], x[0]]) for name, x in gradient_descent().items()}
     found = audited(doubled)
