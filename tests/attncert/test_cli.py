@@ -156,7 +156,7 @@ OPTIONS = [
 def test_what_no_option_takes_is_one_line_that_names_it(
     record: type[Question], name: str, word: str, shell: Shell
 ) -> None:
-    """The option is refused in Python, and on a command line before any file is read."""
+    """The option is refused in Python and, on a command line, before any file is read."""
     words = [record.command, *["no-such-file"] * len(arguments(record)), f"{flag(name)}={word}"]
     assert flag(name) in shell.refuses(*words, "--out", "nowhere")
     with pytest.raises(attncert.InputError, match=f"^{name}: must be "):

@@ -160,7 +160,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: S
         assert line in shell.refuses(*words)
 
 
-# Formats that state more or less about a layer.
+# Formats that state different amounts about a layer.
 
 
 def heads_apart(layer: ThirdParty) -> dict[str, Any]:
@@ -188,8 +188,8 @@ def test_transformer_lens(tmp_path: Path) -> None:
 
 
 def test_the_class_of_the_paper_s_public_code(tmp_path: Path) -> None:
-    """That class has wide heads, values of width one, and logits divided by the root of the model's
-    width."""
+    """That class has wide heads, values of width one, and logits divided by the square root of the
+    model's width."""
     H, wide, m = 3, 4, 5
     Wq, Wk = RNG.normal(size=(2, H, D, wide))
     Wv, Wo = RNG.normal(size=(H, D, 1)), RNG.normal(size=(H, m))

@@ -67,7 +67,7 @@ def test_twenty_random_cases(name: str, tmp_path: Path) -> None:
 def test_rounding_is_not_taken_for_something_that_acts(
     name: str, kind: str, tmp_path: Path
 ) -> None:
-    """In all cases the difference is at most half of what is allowed."""
+    """In all cases, the difference is at most half of what is allowed."""
     for seed in range(CASES):
         taken, (weights, *_) = recorded(name, seed, tmp_path, kind)
         attention = Attention.of(weights, taken.data)

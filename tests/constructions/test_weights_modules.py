@@ -41,7 +41,7 @@ class Tensor:
 
 
 class Module:
-    """The part of torch.nn.Module that is used. Hooks are called as PyTorch calls them."""
+    """The part of torch.nn.Module that the toolkit uses. Hooks are called as PyTorch calls them."""
 
     def __init__(self, parts: dict[str, Module] | None = None, **arrays: Any) -> None:
         self.parts, self.arrays = parts or {}, arrays

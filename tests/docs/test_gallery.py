@@ -37,7 +37,7 @@ def test_a_short_page_is_the_committed_one(page: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in gallery.PAGES if page not in SHORT])
 def test_the_page_is_the_committed_one(page: str) -> None:
-    """After a deliberate change run `python docs/make_gallery.py`, and read the diff."""
+    """After a deliberate change, run `python docs/make_gallery.py` and read the diff."""
     assert gallery.differences(page, gallery.PAGES[page][1]()) == []
 
 

@@ -1,6 +1,6 @@
 """Tests marked `gpu` run on a GPU that CuPy can use, or otherwise on the stand-in for CuPy.
 
-With ATTNCERT_REQUIRE=cuda every test that finds no GPU fails.
+With ATTNCERT_REQUIRE=cuda, every test that finds no GPU fails.
 """
 
 from __future__ import annotations

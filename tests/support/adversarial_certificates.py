@@ -89,7 +89,7 @@ def long_heads(size: int) -> Certificate:
 
 
 def many_logits(size: int) -> Certificate:
-    """There are as many heads as tokens, and so far more logits than numbers in the file."""
+    """There are as many heads as tokens, and therefore far more logits than numbers in the file."""
     contexts = [[[str(i)] for i in range(10 * size)]]
     return layer("full-rank", n=10 * size, H=10 * size, contexts=contexts)
 

@@ -143,7 +143,7 @@ def of_the_order(draw: Draw, file: Certificate) -> None:
 
 def of_tokens(draw: Draw, file: Certificate) -> None:
     """The tokens of one or all examples are reordered or doubled, or one is removed, or their mean
-    added."""
+    is added."""
     contexts, kind = file["data"]["contexts"], draw.randrange(4)
     for E in draw.choice([contexts, [draw.choice(contexts)]]):
         draw.shuffle(E)

@@ -109,7 +109,7 @@ def attended(block: Any, x: Vector, tokens: list[Vector], place: int, row: int) 
 
 
 def shares(block: Any, h: int, logits: Vector) -> Vector:
-    """The weights, followed by that of a sink if there is one."""
+    """The weights, followed by the weight of a sink if there is one."""
     logits = [*logits, real(block["sinks"][h])] if block["sinks"] else logits
     if block["rule"] == "linear":
         return logits

@@ -281,7 +281,7 @@ def tied_consistently(built: Built, examples: tuple[int, ...]) -> Iterator[Built
 
 
 def _orthogonal(rows: Any) -> fmpq_mat:
-    """A nonzero integer column with product 0 with each row."""
+    """A nonzero integer column whose product with each row is 0."""
     basis, nullity = fmpq_mat(rows).numer_denom()[0].nullspace()
     assert nullity
     return fmpq_mat(int(basis.nrows()), 1, [basis[i, 0] for i in range(int(basis.nrows()))])

@@ -45,7 +45,7 @@ _IMAGE = (*_TEXT[:2], *_TEXT[3:5], "image_size", "patch_size")
 
 
 def model(name: str, kind: str = "float64", **options: Any) -> Any:
-    """A model of this type, small, with large random weights in its attention."""
+    """A small model of this type, with large random weights in its attention."""
     import torch
     from transformers import AutoConfig, AutoModel
 

@@ -23,7 +23,7 @@ EYE = [[int(i == j) for j in range(6)] for i in range(6)]
 
 
 def found(claims: Sequence[Claim]) -> dict[str, Claim]:
-    """The claims by id; they form a proof and are JSON-able."""
+    """The claims by id; they form a proof and can be written as JSON."""
     trace = ProofTrace(claims)
     json.dumps(trace.as_dict(), allow_nan=False)
     return {claim.id: claim for claim in claims}

@@ -200,7 +200,7 @@ def _of_all(claim: Claim, k: int, T: int, d: int) -> bool:
     method that covers every j, k <= j <= min(T, d), within its limits (more than d vectors are
     dependent).
 
-    The rank covers only all T vectors together.
+    A rank covers only the set of all T vectors.
     """
     told = claim.numbers
     if f"{words.counted(math.comb(T, k), 'subset', 'all')} " in str(told.get("found")):

@@ -291,7 +291,7 @@ def on_no_form(counts: Sequence[Vector], degree: int) -> bool:
 
 
 def forms_case(rng: random.Random) -> Outcome:
-    """Theorem F on texts of random symbols, and the bounds on any texts."""
+    """Theorem F on texts of random symbols, and the bounds on arbitrary texts."""
     V, d = rng.choice((1, 2, 2, 3)), rng.randint(1, 4)
     H = rng.randint(1, 3) if V < 3 else 1
     w, text = rng.randint(1, d + 1), rng.choices(range(V), k=rng.choice((3, 7, 20, 60)))

@@ -137,7 +137,7 @@ def test_floats_are_proved_by_rank(data: Dataset, tmp_path: Path) -> None:
 
 
 def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
-    """A requested readout of about 2^60 bits is impossible, which is neither an error nor
+    """A requested readout of about 2^60 bits is impossible; the answer is neither an error nor
     proved."""
     proof = prove(FLOATS, Prove(claim="interpolation"))
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)

@@ -110,8 +110,8 @@ def test_numbers_of_one_hash_cost_no_more_than_others() -> None:
 
 
 def test_the_equations_of_relations_are_as_long_as_their_numbers() -> None:
-    """Each class has its own common denominator. With a single one, 300 classes whose scales have
-    4,000 digits would need 1.2 million digits."""
+    """Each class has its own common denominator. With a single denominator for all, 300 classes
+    whose scales have 4,000 digits would need 1.2 million digits."""
     scales = [2**64 + 2 * t + 1 for t in range(12)]
     data = Dataset.of([[1, 0], [0, 1]], [[r, 0] for r in scales] * 2, list(range(24)))
     assert len(rows.row_relations(data)) == 12

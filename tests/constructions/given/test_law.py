@@ -53,7 +53,8 @@ def test_spans_of_degenerate_data(big: int) -> None:
 
 
 def test_examples_that_share_a_context_have_a_bound_of_their_own() -> None:
-    """Ten of 14 share a context (a = b = 1): on these, H heads of width one have rank 4 H + 1."""
+    """Ten of 14 examples share a context (a = b = 1); H heads of width one then have rank 4 H + 1
+    on these ten."""
     data = data_set(14, 2, 3, seed=5)
     contexts = data.contexts.fractions()
     contexts[:10] = [contexts[0]] * 10

@@ -110,7 +110,7 @@ def test_every_step_of_the_proof_holds(case: Case) -> None:
 
 
 def test_no_smaller_c_would_do(case: Case) -> None:
-    """At c - 1 the rows of the examples placed so far, in the columns in use, are dependent."""
+    """At c - 1, the rows of the examples placed so far, in the columns in use, are dependent."""
     data, _, built = case
     for number, head in enumerate(built.heads):
         if not head.c:

@@ -162,7 +162,7 @@ def test_dependent_vectors_without_a_file(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_writer_counts_what_the_checker_counts(
     name: str, cap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file is sealed and read if both caps are its size, but not with lower caps."""
+    """A file is sealed and read if both caps equal its size, but not with lower caps."""
     made = CERTIFICATES[name]()
     body = {key: value for key, value in made.items() if key != "digest"}
     text = canonical_bytes(made)

@@ -1,5 +1,5 @@
 """The checker, the fast check, `explain` and the verified checker, if it is built, give one verdict
-on every file that tests have."""
+on every file that the tests have."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_bad_options_are_one_line_and_status_2(
     assert not list(Path().iterdir())
 
 
-# The result does not depend on how it is run.
+# The result does not depend on how the search is run.
 
 
 def numbers(folder: Path) -> tuple[bytes, list[object]]:

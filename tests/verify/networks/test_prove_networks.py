@@ -1,5 +1,5 @@
-"""`prove` for every construction of a network: proofs, and refusals with a pair of examples or in
-one line."""
+"""`prove` for every construction of a network: proofs, and refusals with a pair of examples or a
+one-line error."""
 
 from __future__ import annotations
 

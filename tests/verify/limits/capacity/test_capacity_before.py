@@ -1,4 +1,4 @@
-"""After fixed blocks, capacity counts examples that they merge once, and others separately."""
+"""After fixed blocks, capacity counts examples that the blocks merge as one, others separately."""
 
 from __future__ import annotations
 
