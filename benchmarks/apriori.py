@@ -1,7 +1,7 @@
-"""Compares the a-priori bound, which says how large c must be, with the c found (step 8).
+"""Compares the a-priori bound on c, which says how large it must be, with the c found (step 8).
 
-Let the limit matrix (every earlier feature replaced by its target row) have the least singular
-value σ. With B bits of saturation each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by
+Let σ be the least singular value of the limit matrix (every earlier feature replaced by its target
+row). With B bits of saturation, each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by
 Weyl's inequality the rank stays full if
 
     (n-1)·2^-B·sqrt(Σ_s diam(E⁽ˢ⁾)²) < σ.
@@ -26,7 +26,7 @@ from attncert.constructions.exact import integers
 from attncert.constructions.exact.modular import mix, softmax_float
 from attncert.verify.features.tables import Table, dense
 
-_LARGEST = 400  # no singular values are computed for more examples
+_LARGEST = 400  # for more examples no singular values are computed
 
 
 class Conditioning:
@@ -50,7 +50,7 @@ class Conditioning:
 
     def add(self, head: PlacedHead, table: Table) -> float | None:
         """The condition number after this head, on the examples placed so far; table: its logits
-        (T, n). None if it is not computed or float64 does not resolve it."""
+        (T, n). None if it is not computed or float64 cannot resolve it."""
         rows = [*head.earlier, *head.group]
         if self.data.T > _LARGEST:
             return None
@@ -74,7 +74,7 @@ class Apriori(Conditioning):
 
     def bound(self, head: SteeringHead, table: Table, lead: Table) -> tuple[int, int] | None:
         """The bounds c and B. table: this head's logits (T, n); lead: (v·e_s)·E⁽ˢ⁾u for the N
-        earlier examples s, (N, n). None if float64 does not resolve them.
+        earlier examples s, (N, n). None if float64 cannot resolve them.
         """
         rows = [*head.earlier, *head.group]
         where = [0 if self.data.shared else s for s in head.earlier]
@@ -95,7 +95,7 @@ class Apriori(Conditioning):
 
 
 def least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: int) -> int:
-    """The exact least c at which every target row leads by `bits`."""
+    """The least c, exactly, at which every target row leads by `bits`."""
     finite = table[list(head.earlier)] - head.c * lead
     least = 1
     for row, beta, target in zip(lead, finite, head.targets, strict=True):

@@ -4,7 +4,7 @@ For a setting (H, n, d_h, one shared context or distinct ones) random integer ex
 as many as any weights can memorize: min(H d, H a + b) for these contexts (docs/tightness.md,
 section 2). Small random integer heads of width d_h are drawn until rank Z = T is certified on them,
 modulo a prime. Both constructions are also certified on as many of these examples as they promise,
-and all constructions on the same T = H(n-1) + 1 examples, with the number of parameters that they
+and all constructions on the same T = H(n-1) + 1 examples, with the numbers of parameters that they
 need.
 
 python docs/make_gallery.py capacity
@@ -43,7 +43,7 @@ AXES = {
     "head_width": (1, 2, 3, 4, 5, 6, 8, 10, 12),
 }
 SYMBOLS = {"heads": "H", "context": "n", "head_width": "d_h"}
-ENTRIES = (3, 9, 30) * 4  # bounds on the weights that are drawn, in turn
+ENTRIES = (3, 9, 30) * 4  # bounds on the random weights, tried in turn
 _LINES = (
     ("columns", "#777777", "--", "$Hd$"),
     ("dana", ORANGE, ":", "$Hd_h+d$ (Dana, another setting)"),
@@ -121,7 +121,7 @@ def bounds(heads: int, context: int, head_width: int, d: int) -> dict[str, int]:
 def same_examples(heads: int, n: int, d: int, shared: bool) -> dict[str, Row]:
     """Every construction on T = H(n-1) + 1 examples: heads, parameters (m = d_v = 1), rank.
 
-    fewest: the fewest heads of width one that the bounds for all weights leave possible; no theorem
+    fewest: the fewest heads of width one that the bounds for all weights allow; no theorem
     promises them.
     """
     data = family(places(heads, n), n, d, shared=shared)

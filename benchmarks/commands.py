@@ -1,4 +1,4 @@
-"""Measures processor seconds of small commands, each in a fresh process, when run first and again.
+"""Measures processor seconds of small commands on a first and a second run in fresh processes.
 
     python benchmarks/commands.py [--before FOLDER] [--rounds N] [--quick] [--out FILE]
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def commands(folder: Path) -> dict[str, list[str]]:
-    """The words of each command; the files that they read are written to a new folder."""
+    """The arguments of each command; the files that it reads are written to a new folder."""
     folder.mkdir()
     data = {"contexts": [[1, 0], [0, 1]], "queries": [[1, 2], [3, 1], [1, 1]], "labels": [5, 2, 7]}
     (folder / "tiny.json").write_text(json.dumps(data))
@@ -93,7 +93,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 def measured(
     name: str, words: list[str], trees: dict[str, Path], folder: Path, rounds: int
 ) -> dict[str, Any]:
-    """For each tree, the median seconds of the first and the second run, and the answer."""
+    """For each tree, the median seconds of the first and second runs, and the answer."""
     row: dict[str, Any] = {"name": name}
     seconds: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds):

@@ -1,6 +1,6 @@
 """A gallery page on effective constants: how large c must be, and what it costs.
 
-A theorem says that some c works. Three numbers tell more about c, for every head with a selector
+A theorem says that some c works. Three numbers say more about c, for every head with a selector
 (the other heads stay as built):
 
 - the least c ≥ 0 at which the rank is *certified* on the examples placed so far, found here by
@@ -51,7 +51,7 @@ SIZES = {
     "context": tuple((H, n) for n in (2, 3, 4, 5, 6)),
 }
 SYMBOLS = {"heads": "H", "context": "n"}
-MOST_TRIED = 64  # how many values of c below the one built are tried at most
+MOST_TRIED = 64  # at most this many values of c below the one built are tried
 _MARKS = {
     "paper": (RED, "o"),
     "width-one, the proof's heads": (GREEN, "s"),

@@ -5,7 +5,7 @@
 
 Random integers, distinct contexts, n = 32, d = 64, and H = 12 heads of width one in sets of k that
 share key and query: T is the count of Theorem 14 of docs/given-labels.md, and eight more examples
-do not raise the rank. Further cases have wider tokens, or all digits. "rank" is the time of the
+do not raise the rank. Further cases have wider tokens, or use all digits. "rank" is the time of the
 Jacobian and its elimination, "fast" and "plain" those of the two checkers on the file ("plain" is
 stopped after a minute).
 """
@@ -33,7 +33,7 @@ CASES: list[dict[str, Any]] = [
     {"data": "digits"},
 ]
 MORE = 8  # the examples beyond T, which must not raise the rank
-MOST_TWICE = 10_000  # limits for trying these, and for writing a file
+MOST_TWICE = 10_000  # with a larger T these are not tried, and no file is written
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 Data: contexts (one for each example, or one for all) and queries uniform on [0, 1] in steps of
 1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
 unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
-share that the most similar point reached and its neighbours, then by bisection. A T counts as found
+share that the most similar point reached and its neighbours, then a bisection. T counts as found
 if Levenberg-Marquardt from one of two random starts (eight for one head; one if N is above 1,000)
 reaches the labels up to rounding. The T of a row is the largest one found that can be certified;
 its certificate is written, and checked from the file by the fast checker (up to 2,000 unknowns and
@@ -82,7 +82,7 @@ class Found:
         return largest * self.point.m / self.point.law
 
     def largest(self, share: float, high: int) -> int:
-        """The number of the largest candidate below `high` with weights, by bisection, or -1."""
+        """The largest candidate below `high` with weights, by bisection: its index, or -1."""
         low, asked = -1, share * self.point.law / self.point.m + 0.5
         begin = max(bisect_right(self.candidates, asked) - 1, 0)
         while high - low > 1:

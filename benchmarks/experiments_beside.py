@@ -1,4 +1,4 @@
-"""Adds to the paper's experiments how strongly heads saturate at equal T.
+"""Adds to the paper's experiments a comparison of how strongly heads saturate at equal T.
 
 The proofs' layers memorize universally, on as many examples as they promise, with softmax in
 base 2; Levenberg-Marquardt fits the labels of the same examples, from small random weights.
@@ -27,7 +27,7 @@ STARTS = 10  # starts of Levenberg-Marquardt on the examples of the proofs
 
 def equal_examples() -> Iterator[dict[str, Any]]:
     """The share of examples on which each head is saturated, for the two constructions and for the
-    fits that reach the labels (a list of heads for each)."""
+    fits that reach the labels (each a list over the heads)."""
     for n, d, H in SIZES:
         for contexts in ("random", "fixed"):
             point = Point("proof", contexts, "real", n, d, H)

@@ -44,8 +44,8 @@ class Point:
 
     @property
     def spans(self) -> Spans:
-        """The spans of almost all data of this kind, n ≤ d. They are compared with those of the
-        data drawn."""
+        """The spans of almost all data of this kind, for n ≤ d. They are compared with the spans
+        of the data drawn."""
         if self.shared:
             return Spans(self.n - 1, 1, self.d, self.m)
         return Spans(self.d, 0, self.d, self.m)
@@ -80,7 +80,7 @@ class Point:
         return sorted({max(1, self.law * share // (100 * self.m)) for share in shares})
 
     def seconds(self) -> float:
-        """The estimated processor time: STEPS search steps in all, and the enclosures."""
+        """The estimated processor time: STEPS steps for all searches, and the enclosures."""
         N, P = self.law, self.shape().parameters
         one_step = (N * N * P + 2 / 3 * N**3) / FLOPS
         return STEPS[self.contexts] * one_step + 1e-6 * N * self.heads * self.n * self.d

@@ -3,7 +3,7 @@
 All methods get the same data, start and derivatives, and are timed until the largest error is 10^-6
 (n = 8, d = 16, H = 8, width one, T = 360 distinct contexts; N = 376). With --large H, layers with
 n = 32, d = 64 and T = 180 H are fitted and certified, and their files, if any, are checked by the
-fast checker. Adam may take ten minutes of processor time, or --adam-seconds.
+fast checker. Adam is stopped after ten minutes of processor time, or --adam-seconds.
 
 python benchmarks/fit.py [--large H] [--threads K] [--adam-seeds K] [--adam-seconds S] [--table]
 [--out FILE]
@@ -47,7 +47,7 @@ class _Reached(Exception): ...
 
 
 def example(T: int, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normally distributed multiples of 1/64, of about unit size, so that `fit` scales by one."""
+    """Normally distributed multiples of 1/64, of about unit size, which `fit` scales by 1."""
     draw = np.random.default_rng(seed)
     shapes = ((T, n, d), (T, d), (T, 1))
     contexts, queries, labels = (np.round(draw.standard_normal(s) * 64) / 64 for s in shapes)

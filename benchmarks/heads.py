@@ -4,8 +4,8 @@ head carries the example.
 In the proofs, every head has a group of examples and is saturated on earlier examples. Here,
 weights that a search found are examined in the same way. The output on example t is Σ_h c_h(t) with
 c_h(t) = O_hᵀV_hᵀz_h(t). A constant in c_h does not distinguish examples, and heads may exchange
-constants. So a head *carries* the example if, among all heads, its c_h(t) minus the average of c_h
-over all examples is the largest (in the maximum norm). Its share is this size divided by the sum of
+constants. So the head that *carries* example t is the one for which c_h(t) minus the average of c_h
+over all examples is largest (in the maximum norm). Its share is this size divided by the sum of
 the sizes for all heads: near 1 if one head does the work, near 1/H if all do.
 """
 

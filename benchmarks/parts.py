@@ -203,7 +203,7 @@ def markdown(result: dict[str, Any]) -> str:
             hours = seconds[-1] * (MILLION / sizes[-1]) ** power / 3600
             far = [power, f"{hours:,.2g}", f"{kept(MILLION) / 1e12:,.2g} TB"]
         lines.append([part, span, times, found["exponent"], *far])
-    headings = ["part", "sizes", "time", "exponent", "in the end", "hours at 10⁶", "memory"]
+    headings = ["part", "sizes", "time", "exponent", "asymptotic", "hours at 10⁶", "memory"]
     return table(headings, lines)
 
 

@@ -2,9 +2,9 @@
 
     PYTHONPATH=benchmarks python -m gpu [--part N] [--again] [--dry] [--seconds S] [--out FOLDER]
 
-Each part runs in its own process, and in a new one after a row that failed: a CUDA error leaves
-nothing usable behind. Exit status: 0 if all rows are done, 1 if one of them failed, 2 without a GPU
-or with unusable arguments, 3 if time is up with rows left.
+Each part runs in its own process and, after a failed row, in a new one, since a CUDA error makes a
+process unusable. Exit status: 0 if all rows are done, 1 if one of them failed, 2 without a GPU
+or with unusable arguments, 3 if time ran out with rows left.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def refuse(why: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run parts as processes until all rows are done or the time is up."""
+    """Run parts as processes until all rows are done or time runs out."""
     deadline = time.monotonic() + options.seconds
     numbers = [options.part] if options.part else range(1, len(parts.PARTS) + 1)
     if options.again:

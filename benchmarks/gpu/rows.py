@@ -1,7 +1,7 @@
 """The rows of a part: each has a name, an expected time and a job.
 
-The *floor* of a row is the time that its multiplications and additions take at the rate of one
-large float64 product on the same card, measured in the same process.
+The *floor* of a row is the time that its multiplications and additions would take at the rate
+of a large float64 product on the same card, measured in the same process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ START = 15.0
 @dataclass(frozen=True)
 class Row:
     """seconds: an estimate; if less time is left, the row waits for the next run. job: its result
-    goes into the file of results."""
+    goes into the results file."""
 
     name: str
     seconds: float
@@ -42,7 +42,8 @@ def timed(job: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, Any]]:
 
 
 def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
-    """Items per second: until the limit, job(i) does slice i and returns its number of items.
+    """Items per second: until the limit, job(i) processes slice i and returns how many
+    items it has.
 
     The first slice compiles and prepares, and counts only for `first_s`.
     """
@@ -77,7 +78,7 @@ def product_rate() -> float:
 
 
 def beside_floor(operations: float, seconds: float) -> dict[str, Any]:
-    """The row with its floor. operations: the least number that it must do in the given seconds."""
+    """The row with its floor. operations: the least number done in the given seconds."""
     floor = operations / product_rate()
     found = {"floor_s": floor, "times_floor": seconds / floor, "float64_per_s": product_rate()}
     return {name: rounded(x) for name, x in found.items()}

@@ -1,4 +1,4 @@
-"""One file of results for each part, written after every row, from which a run resumes."""
+"""One results file for each part, written after every row, from which a run resumes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Store:
         self._write()
 
     def postpone(self, name: str) -> None:
-        """Record that a row was stopped because the run's time was up, which is not a failure."""
+        """Record that a row was stopped because the run's time ran out, which is not a failure."""
         self.body["attempts"].pop(name, None)
         self.body["under_way"] = None
         self._write()

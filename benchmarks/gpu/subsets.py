@@ -1,4 +1,4 @@
-"""Certifies random subsets on the GPU and on the same machine's CPU, beside torch's matrix_rank.
+"""Certifies random subsets on a GPU and the CPU beside it, compared with torch's matrix_rank.
 
 Rates are subsets per second after the table is prepared; `first_s` also
 counts the preparation and the compilation at the first call. Tables hold normally distributed
@@ -92,7 +92,7 @@ def on_cpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, An
 
 
 def steps(n: int, width: int, k: int, count: int) -> dict[str, Any]:
-    """The time of each step of one batch; every step waits for the device, so the sum is larger."""
+    """The time of each step of one batch; since each waits for the device, their sum is larger."""
     cupy = importlib.import_module("cupy")
     from attncert.verify.rank.engines.cuda import CudaKernels
 

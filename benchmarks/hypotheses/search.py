@@ -2,10 +2,10 @@
 
 Instances are drawn until there are enough and every step that must fail has failed. The first
 failing instance of a step is shrunk until nothing can be taken away: on every instance that
-`smaller` makes of it the step succeeds, or more than one hypothesis is weakened. The first failing
+`smaller` makes of it, the step succeeds or more than one hypothesis is weakened. The first failing
 instance with the other verdict on memorization is shrunk in the same way.
 
-A step that does not fail on the instances drawn is not proved; the definition of the weakening
+That a step does not fail on the instances drawn does not prove it; the definition of the weakening
 explains why it cannot fail. Every verdict is exact.
 """
 
@@ -27,7 +27,7 @@ from hypotheses.weakenings import Weakening, draw
 
 __all__ = ["Exploration", "Minimal", "StepFailures", "explore", "memorized"]
 
-_MOST = 4000  # at most this many instances are drawn for a step that should fail
+_MOST = 4000  # the most instances drawn for a step that should fail
 
 
 @dataclass(frozen=True)

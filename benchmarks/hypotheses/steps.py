@@ -1,16 +1,16 @@
 """The steps of the proof as statements about data, decided exactly without any hypothesis.
 
-The instances are small, in their given order and grouping. Each function returns None if the step
-can be taken, otherwise data that show why not. A step that needs no further input from the data
+Instances are small, and keep their given order and grouping. Each function returns None if the step
+can be taken, and otherwise data that show why not. A step that needs no further input from the data
 (saturation, finite c, the parameter count) cannot fail and is not listed.
 
-    groups        T examples fit into H groups of r, r-1, r-1, ...
+    groups                 T examples fit into H groups of r, r-1, r-1, ...
     duals         step 2   ê_t·e_t' = δ for the group: its queries are independent
-    steering      step 2   E⁽ᵗ⁾w = g for all logits g: up to a shift, which does not change the
-    softmax selector      step 3   v ⊥ group, v·e_s ≠ 0: no earlier query in the group's span
-    separator     step 4   some u gives all earlier E⁽ˢ⁾u a unique maximum and minimum independence
-    step 7   whatever the heads so far did, some row of E⁽ᵗ⁾ is outside the forbidden flat readout
-    step 9   ZV = Y with blocks of V of rank at most d_v
+    steering      step 2   E⁽ᵗ⁾w = g for all logits g, up to a shift, which softmax ignores
+    selector      step 3   v ⊥ group, v·e_s ≠ 0: no earlier query lies in the group's span
+    separator     step 4   some u gives all earlier E⁽ˢ⁾u a unique maximum and minimum
+    independence  step 7   whatever the earlier heads did, a row of E⁽ᵗ⁾ is off the forbidden flat
+    readout       step 9   ZV = Y with blocks of V of rank at most d_v
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def independence(x: Instance) -> Witness | None:
     """A state of the heads so far in which every row of E⁽ᵗ⁾ is forbidden.
 
     In the first group the rows x_s of earlier members are independent, and all rows of E⁽ᵗ⁾ lie in
-    their span. In the second group (all states are tried if there are at most 1000) the first
-    head's features z' are rows, or for the group's own members rows or their mean; the L_s are any
-    rows; every [z'_t, row of E⁽ᵗ⁾] lies in the span of the [z'_s, L_s] and the members placed.
+    their span. In the second group (whose states are all tried if there are at most 1000) the
+    features z' of the first head are rows, or the mean of the rows for the group's own members; the
+    L_s are any rows; every [z'_t, row of E⁽ᵗ⁾] is in the span of the [z'_s, L_s] and those placed.
     """
     first = x.groups[0]
     for chosen in _placements(x, first, [], [], x.d):
@@ -117,8 +117,8 @@ def independence(x: Instance) -> Witness | None:
 
 
 def readout(x: Instance) -> Witness | None:
-    """Outputs have rank at most H·d_v, and these labels have rank min(T, m). If the latter is not
-    larger and H = 1, the readout exists: V = R·Y with ZR = I has the rank of Y."""
+    """Outputs have rank at most H·d_v, and these labels have rank min(T, m). If the second rank is
+    not larger and H = 1, the readout exists: V = R·Y with ZR = I has the rank of Y."""
     labels = min(x.T, x.m)
     return {"rank Y": labels, "H d_v": x.heads * x.values} if labels > x.heads * x.values else None
 
@@ -137,7 +137,7 @@ STEPS = (
 def _placements(
     x: Instance, group: tuple[int, ...], placed: list[list[int]], before: list[int], width: int
 ) -> Iterator[list[list[int]] | Witness]:
-    """All ways to place the group's members, one after the other, at rows of their contexts.
+    """All ways to place the group's members, one after another, at rows of their contexts.
 
     Yields the rows that were appended, or a witness if no row is left for a member. before: the
     member's feature in the previous head, as the number of a row (n: the mean).
@@ -175,7 +175,7 @@ def _queries(examples: tuple[int, ...], rows: list[list[int]]) -> Witness:
 
 
 def _relation(rows: list[list[int]]) -> tuple[list[int], list[str]]:
-    """A relation of these dependent rows: the rows in it, and their integer coefficients."""
+    """A linear relation among these rows: the rows in it, and their integer coefficients."""
     relation = find_relation(rows)
     assert relation is not None
     return list(relation.indices), [numeral(c) for c in relation.coefficients]

@@ -1,7 +1,7 @@
 """Weakens each hypothesis to just below what the proof uses, and keeps all others.
 
-A weakening is a condition on instances, and a way to draw some that meet it. `breaks` are the steps
-that must fail on some of them; no others may fail on any.
+A weakening is a condition on instances, with a way to draw some that meet it. `breaks` are the
+steps that must fail on some of these instances; no other step may fail on any.
 
     A1            every r queries independent -> every r - 1
     A2            contexts of rank n -> n - 1; with and without rows that are affinely independent
