@@ -2,8 +2,8 @@
 
 python benchmarks/layer_shapes.py [MODEL T N]: float32 weights with biases, 12 heads of width 64, on
 T random examples of N tokens; labels are the layer's own outputs in float32, so all must be within
-1e-3. GPT-2 is causal: the last example sees all rows, the others fewer. Prints seconds of CPU and
-the peak memory of the process; each row runs in a new process.
+1e-3. GPT-2 is causal: only the last example sees all rows. Prints CPU seconds and the peak memory
+of the process; each row runs in a new process.
 """
 
 from __future__ import annotations

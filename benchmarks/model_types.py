@@ -1,8 +1,8 @@
-"""The table of docs/models-and-layers.md: types of models, their options, and their agreement.
+"""The table of docs/models-and-layers.md: types of models, their options, and how well we agree.
 
 PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type, it takes 20 small
 random models from transformers and records one random layer of each
-(`tests/support/model_cases.py`), in float64, with and without padding. The table has the largest
+(`tests/support/model_cases.py`), in float64, with and without padding. The table shows the largest
 difference between its outputs and those of the layer as read from the module and from the file,
 relative to the largest output.
 """

@@ -105,7 +105,7 @@ def trained(
     folder: Path,
     name: str,
 ) -> dict[str, Any]:
-    """Train with Adam; its rate rises for 5 % of the steps, then falls to 0 like a cosine."""
+    """Train with Adam; its rate rises for 5 % of the steps, then follows a cosine to 0."""
 
     def kept(at: str) -> dict[str, float]:
         model.eval().save_pretrained(folder / f"{name}-{at}")

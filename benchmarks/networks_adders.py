@@ -1,6 +1,6 @@
-"""Published transformers that add numbers of ten digits, written from their descriptions.
+"""Published transformers that add ten-digit numbers, written from their descriptions.
 
-`networks_public.py` judges them. Digits come lowest first unless stated otherwise.
+`networks_public.py` judges them. Lowest digits come first unless stated otherwise.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from examples import adder
 
 @dataclass(frozen=True)
 class Case:
-    """source: where the description is. domain, width: as in `Generates`."""
+    """source: where it is described. domain, width: as in `Generates`."""
 
     name: str
     source: str
@@ -42,17 +42,17 @@ def reads(width: int, start: int, size: int, times: int = 1) -> fmpq_mat:
     return matrix(width, size, {(start + j, j): times for j in range(size)})
 
 
-# The adder of 36 parameters: the coordinates of its vectors. The block after the first attention
-# computes low to low + 9 and top.
+# The adder with 36 parameters: the coordinates of its vectors. The block after the first attention
+# computes those from LOW to LOW + 9 and TOP.
 EQUALS, SIGN, DIGIT, POWER, AFTER, ONE, LOW, TOP = 0, 1, 2, 3, 4, 5, 6, 16
 
 
 def alibi_adder(digits: int = 10) -> Case:
-    """The adder of 36 parameters on AdderBoard (alexlitz), tried on a + 0, highest digits first.
+    """The adder with 36 parameters on AdderBoard (alexlitz), tried on a + 0, highest digits first.
 
-    ALiBi of slope log 10 gives every digit its power of ten, with a minus sign after "=". The mean
-    of digits times powers is the part of the sum that is still to be written; the digit whose
-    multiple of the power is nearest comes next. The published numbers are kept.
+    ALiBi with slope log 10 gives every digit its power of ten, with a minus sign after "=". The
+    mean of digits times powers is the part of the sum still to be written; the next digit is the
+    one whose multiple of the power is nearest. The published numbers are kept.
     """
     signs = (0, digits + 1, *range(digits + 2, 2 * digits + 3))  # with the 0s between them
     frame = (11, 11, *[0] * digits, 10)
@@ -114,16 +114,16 @@ def period_adder(digits: int = 10, width: int | None = 2) -> Case:
     return Case(name, "AdderBoard: cosminscn", data, network, domain, width)
 
 
-# The adder of one parameter c: its two coordinates.
+# The adder with one parameter c: its two coordinates.
 LARGE, VALUE = 0, 1
 
 
 def rotary_adder(c: int = 1000) -> Case:
-    """The adder of 1 parameter on AdderBoard (issue 71, jnros), with the numbers stated there.
+    """The adder with 1 parameter on AdderBoard (issue 71, jnros), with the numbers stated there.
 
     Digit d is (c - d^2/c, -d). The digits i of the two numbers are 19 places apart, which is a full
-    turn of the rotation. So the query before digit i of the sum sees a_i and b_i, ten times as
-    strongly as a_(i-1) and b_(i-1), and the others very weakly: its second coordinate becomes
+    turn of the rotation. So the query before digit i of the sum sees a_i and b_i ten times as
+    strongly as a_(i-1) and b_(i-1), and other digits very weakly: its second coordinate becomes
     10t - c', where t is the sum of both digits and the carry into place i, and c' is the carry into
     place i - 1. If this is 94 or more, SwiGLU subtracts 100. The logits are those of the nearest
     multiple of 10.
@@ -173,8 +173,8 @@ def trained_adder() -> Case:
     """The 67 trained parameters that ARCHITECTURE.md of evindor's MicroAdder states, to three
     decimals. Angles and positions are rounded to float64.
 
-    A token holds a digit, on an arc in two coordinates, and its place in three. The query turns to
-    the next place.
+    Two coordinates of a token hold its digit, as a point of an arc; three hold its place. The query
+    turns to the next place.
     """
     arc = [-0.4902 + 0.1387 * d for d in range(10)]
     digits = [[6.0641 * cos(x), 6.0641 * sin(x), 0, 0, 0] for x in arc]

@@ -2,9 +2,9 @@
 
 python benchmarks/networks_public.py [--quick]
 
-Each function returns data and a network, and for a network that generates an answer the domain of
-its inputs. An output is right if it is nearer to its own label than to any other. The weights are
-ours. --quick leaves out what takes minutes.
+Each function returns data and a network, and also the domain of inputs of a network that
+generates an answer. An output is right if it is nearer to its own label than to any other. The
+weights are ours. --quick omits the networks that take minutes.
 """
 
 import sys
@@ -76,12 +76,12 @@ def uniform(width: int, value: fmpq_mat, output: fmpq_mat, **more: Any) -> Atten
 
 
 def halfway(k: int) -> fmpq:
-    """Halfway between 1/(k + 1) and 1/k, the weights of a token among k or k - 1 equal others."""
+    """Halfway between 1/(k + 1) and 1/k, the weights of a token beside k or k - 1 equal ones."""
     return fmpq(2 * k + 1, 2 * k * (k + 1)) if k else fmpq(2)
 
 
 def reverse(V: int = 3, n: int = 5) -> Case:
-    """Token i attends to the place n - 1 - i."""
+    """Token i attends to place n - 1 - i."""
     d = V + n
     back = matrix(d, n, {(V + i, n - 1 - i): 100 for i in range(n)})
     head = Head(reads(d, V, n), back, reads(d, 0, V))
@@ -95,7 +95,7 @@ def reverse(V: int = 3, n: int = 5) -> Case:
 
 
 def histogram(V: int = 3, n: int = 5) -> Case:
-    """The first token gets 1/(1 + k) of the attention of a letter that occurs k times."""
+    """A letter that occurs k times gives 1/(1 + k) of its attention to the first token."""
     same = matrix(V + 1, V + 1, {(v, j): 1 for v in range(V) for j in (v, V)})
     head = Head(reads(V + 1, 0, V + 1), same, reads(V + 1, V, 1))
     often = [halfway(k) for k in range(1, n + 1)]
@@ -115,7 +115,7 @@ def histogram(V: int = 3, n: int = 5) -> Case:
 
 
 def sort(V: int = 5, n: int = 4) -> Case:
-    """A letter counts the smaller ones, as above; place i then attends to the letter of rank i."""
+    """A letter counts the smaller ones, as above; then place i attends to the letter of rank i."""
     first, place, share, rank = V, V + 1, V + 1 + n, V + 2 + n
     d = rank + n
     smaller = {(x, y): 1 for x in range(V) for y in range(x)}
@@ -162,7 +162,7 @@ def parity(n: int = 8) -> Case:
 
 def first(n: int = 8) -> Case:
     """Whether the first letter is a 1, for all words of up to n letters. Attention to it fades as
-    1/n; layer normalization with ε = 0 of this number and its opposite makes them 1 and -1."""
+    1/n; layer normalization with ε = 0 turns this number and its opposite into 1 and -1."""
     bit, start, both, end, d = 0, 1, 2, 3, 4
     ones = matrix(d, d, {(bit, both): 1, (start, both): 1})
     value = matrix(d, 1, {(both, 0): 1, (start, 0): fmpq(-1, 2)})

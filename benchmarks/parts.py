@@ -3,12 +3,12 @@
     python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
     python benchmarks/parts.py --table    shows that file as a table
 
-Processor seconds of one thread at four sizes or more, and seconds = a size^b by least squares of
-the logarithms. Groups, heads, rank and the fast check have width one, n = 8, d = 16, T = 7H + 1
-distinct contexts, random integers from -9 to 9. The readout is solved exactly for the same data.
-The fit has data of the same shape with T = 45H and ends at a largest error of 10⁻⁶. Kruskal tests
-all sets of k among N vectors of 16 integers. Each size is run twice, and the shorter time counts,
-since the first run compiles.
+Measures processor seconds of one thread at four or more sizes, and fits seconds = a size^b by
+least squares of the logarithms. Groups, heads, rank and the fast check have width one, n = 8,
+d = 16, T = 7H + 1 distinct contexts, random integers from -9 to 9. The readout is solved exactly
+for the same data. The fit has data of the same shape with T = 45H and stops at a largest error of
+10⁻⁶. Kruskal tests all sets of k among N vectors of 16 integers. Each size is run twice, and the
+shorter time counts, since the first run compiles.
 
 Times for 10⁶ are extrapolated from the largest size with the asymptotic exponent of the part, far
 beyond the sizes that were run.
@@ -78,7 +78,7 @@ def _no_case(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def row(part: str, sizes: list[int], seconds: list[float]) -> dict[str, Any]:
-    """The times of one part and the fit."""
+    """The times of one part, and the curve fitted to them."""
     a, b = fit(sizes, seconds)
     found = {
         "part": part,

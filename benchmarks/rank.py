@@ -1,8 +1,8 @@
-"""Benchmarks of rank certificates: one command, ratios within one run, JSON with the machine.
+"""Benchmarks of rank certificates: ratios within one run, written as JSON that names the machine.
 
     python benchmarks/rank.py [--quick] [--only SECTION] [--threads N] [--out FILE]
 
-Sections are functions (quick, threads) -> JSON-able rows; add one to SECTIONS to extend this.
+A section is a function of (quick, threads) that returns rows for JSON; add new ones to SECTIONS.
 torch is optional: without it the reference is NumPy's loop instead of the paper's.
 With --out the fitted growth is also drawn, into FILE with the suffix .svg.
 GPU rows are measured if CuPy finds a GPU; otherwise they say that there is none.

@@ -3,7 +3,7 @@
 Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data from -9 to 9.
 Ours is `layer_rank`, timed as a whole; FLINT is the path for small layers: features in Python's
 integers, then `nmod_mat.rank`, on one core. The floor is the time that the multiplications of the
-features and the elimination take at the rate of a large matrix product, measured in the same run.
+features and the elimination would take at the rate of a large matrix product, measured in the run.
 """
 
 from __future__ import annotations

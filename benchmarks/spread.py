@@ -1,11 +1,11 @@
-"""Times the rank of Z on a Dask cluster, whose workers have bounded memory, against one process.
+"""Times the rank of Z on a Dask cluster whose workers have bounded memory, against one process.
 
     python benchmarks/spread.py [--heads H] [--mib M] [--kill SECONDS] [--note NOTE]
 
 n = 197, d = 768, one shared context, T = 180 H and random integer weights. A worker that
-uses more than M MiB is ended and started again; it writes nothing to disk. The rank is computed in
-one process, by two workers, by two workers of which one is killed after some seconds, and by one
-worker, which is too small for it. Both peaks are those of a process, imports included.
+uses more than M MiB is killed and restarted; it writes nothing to disk. The rank is computed by one
+process, by two workers, by two workers of which one is killed after some seconds, and by one
+worker, whose memory is too small. Every peak is that of a whole process, imports included.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def cluster(workers: int, mib: int, kill: float | None) -> Iterator[Client]:
 
 
 def peaks(client: Client) -> list[int]:
-    """The peaks of the workers that are there now."""
+    """The peak memory of each worker that is running now."""
     return sorted(map(peak, client.run(os.getpid).values()))
 
 

@@ -1,15 +1,15 @@
-"""Times, at scale, the certification by rank of heads of width one, from the data to the file.
+"""Times the certification by rank of heads of width one, at scale, from the data to the file.
 
     python benchmarks/width_one.py [--quick] [--large | --largest] [--out RESULTS.json]
     python benchmarks/width_one.py --table    writes the table of docs/performance.md from it
 
 n = 32, d = 64, H = 20, T = 621, shared and distinct contexts (random integers from -9 to 9); all
 1,782 digits; with --large also a thousand heads (n = 4, d = 8, T = 3,001) and the shape of
-ViT-base, n = 197, d = 768, H = 12, T = 2,353, both with shared contexts; with --largest distinct
-contexts of that shape, too, 356 million numbers in a file next to the certificate, and H = 64,
-T = 12,545, where the weights are random integers (generic). "build" finds the weights, "Z and rank"
-recomputes the features modulo another prime and certifies their rank, "end to end" is the process:
-imports, data, every claim, the report and the certificate written.
+ViT-base, n = 197, d = 768, H = 12, T = 2,353, both with shared contexts; with --largest also
+distinct contexts of that shape (356 million numbers in a file next to the certificate) and H = 64,
+T = 12,545, where the weights are random integers (generic). "build" finds the weights. "Z and rank"
+recomputes the features modulo another prime and certifies their rank. "end to end" is the process:
+imports, data, every claim, and writing the report and the certificate.
 """
 
 from __future__ import annotations

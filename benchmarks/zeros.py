@@ -7,10 +7,10 @@ Labels are scalars, heads have width one.
     python benchmarks/zeros.py 3x4 --examples 21 --heads 2    random contexts of 3 tokens, d = 4
 
 Levenberg-Marquardt solves f = 0 and |v|² = 1 for the values v of the last layer, whose output
-weights stay 1. Many of its zeros are degenerate: a head is constant, or heads cancel in pairs. At
-the others Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is onto at an
-exact zero. The certificate claims that real weights nearby output the labels 0; any checker can
-verify it.
+weights stay 1. Many of the zeros found are degenerate: a head is constant, or heads cancel in
+pairs. At the others Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is
+onto at an exact zero. The certificate claims that real weights nearby output 0 on every example;
+any checker can verify it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from attncert.verify.newton.certify import Near, certify, near_certificate
 from attncert.verify.newton.descent import random_weights, unscaling
 from attncert.verify.newton.models import Model, floats_of
 
-STEPS, WIDER = 400, 2.0  # weights of the start: small ones more often end at a degenerate zero
+STEPS, WIDER = 400, 2.0  # starts are scaled: small ones more often end at a degenerate zero
 TOLERANCE = 1e-10
 
 

@@ -1,20 +1,20 @@
-"""A hand-built transformer that adds numbers of ten digits, enclosed on all 10²⁰ pairs of them.
+"""A hand-built transformer that adds ten-digit numbers, enclosed on all 10²⁰ pairs of them.
 
 Written from the description of the one-layer adders with positions of period 11 on AdderBoard
-(github.com/anadim/AdderBoard: cosminscn, lichengliu03); the weights here are ours. Least digits
-first, the network reads a, 0, b, 0 and generates the sum s. With n = 11 digits, the operands' 0
-included, places i and n + i hold digits a_i and b_i, place 2n + i the digit s_i.
+(github.com/anadim/AdderBoard: cosminscn, lichengliu03); the weights here are ours. The network
+reads a, 0, b, 0 and generates the sum s, lowest digits first. Each number has n = 11 digits with
+its 0; places i and n + i hold the digits a_i and b_i, and place 2n + i holds s_i.
 
-A token is (x, cos, sin, 0): its digit x and the angle of its place i, 2πi/n. The network has
-generated the digits before s_i, so its query is s_(i-1), or the second 0. Head 1 turns the query by
-one place, and its softmax sees a_i and b_i: twice their mean is u = a_i + b_i. Head 2 does not turn
-it and sees a_(i-1), b_(i-1), s_(i-1). From three times their mean and x the next block makes
+A token is (x, cos, sin, 0): its digit x and the angle of its place i, 2πi/n. When s_i is due, the
+query is the digit before it, s_(i-1), or the second 0. Head 1 turns the query by one place, and
+its softmax sees a_i and b_i: twice their mean is u = a_i + b_i. Head 2 does not turn it and sees
+a_(i-1), b_(i-1), s_(i-1). From three times their mean and x, the next block makes
 
     D = a_(i-1) + b_(i-1) - s_(i-1) = 10 c - c', with the carries c into place i and c' before it.
 
 So D is at most 0, or at least 9, and c = relu(D - 1/2) - relu(D - 3/2). If t = u + c is at most 9,
 so is r = u + D/10; otherwise r is at least 9.9. So w = relu(2r - 18.25) - relu(2r - 19.25) is 0 or
-1, and s_i = t - 10w. The output at digit v is 2v s_i - v²: the largest is at the nearest digit.
+1, and s_i = t - 10w. The output at digit v is 2v s_i - v², largest at the nearest digit.
 """
 
 from functools import partial

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 import transformers
 
-Batch = Callable[[int, int], dict[str, Any]]  # the inputs from one number to another
+Batch = Callable[[int, int], dict[str, Any]]  # the inputs from one index up to another
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def write(options: argparse.Namespace) -> None:
-    """Write the queries of all inputs, the contexts of some, and the numbers of these."""
+    """Write the queries of all inputs, the contexts of some, and which inputs these are."""
     model = loaded(options.model, options.random).to(getattr(torch, options.dtype)).eval()
     count, batch = read(options.inputs, options.model, options.length)
     query = options.query or ("last" if model.config.model_type.startswith("gpt") else "first")
@@ -56,8 +56,8 @@ def write(options: argparse.Namespace) -> None:
 
 
 def loaded(name: str, random: bool) -> Any:
-    """The model. Weights that no file has are set to NaN, so that no state can depend on them
-    unnoticed."""
+    """The model. Weights missing from the files are set to NaN, so that no state can depend on
+    them unnoticed."""
     if random:
         torch.manual_seed(0)
         config = transformers.AutoConfig.from_pretrained(name, trust_remote_code=False)

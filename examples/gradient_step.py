@@ -5,8 +5,8 @@ W_1 = W_0 - η L'(W_0) = W_0 + η/N Σ (y_i - W_0 x_i) x_iᵀ. So a step changes
 
     (W_1 - W_0) x = η/N Σ (y_i - W_0 x_i)(x_i·x):
 
-the values y_i - W_0 x_i, weighted by the product of key x_i and query η/N x. A skip connection adds
-that to the 0 after x in the query (x, 0), and a readout adds W_0 x.
+the values y_i - W_0 x_i, weighted by the product of the key x_i and the query η/N x. A skip
+connection adds that to the 0 after x in the query (x, 0), and a readout adds W_0 x.
 
     python examples/gradient_step.py [FOLDER]
 """

@@ -3,15 +3,15 @@
 A token holds its letter (one of V), its place (one of n), and space for the letter before it. The
 query is the last token; the label is the letter that followed the earlier copy of its letter.
 
-Block 1, every token: the key is the place, the query the place before, and the value, the letter,
-is added into that space. The logit is s at the predecessor and 0 elsewhere. The first token has no
-predecessor and copies its own letter; hence the hypothesis "first".
-Block 2, the query: the key is that space, the query the letter. The logit is s (with softmax almost
-s) at the successor of the copy, and 0 (almost 0) elsewhere; the value is the letter.
+Block 1, every token: the key is the place, the query is the place before, and the value (the
+letter) is added into that space. The logit is s at the predecessor and 0 elsewhere. The first token
+has no predecessor and copies its own letter; hence the hypothesis "first".
+Block 2, the query: the key is that space, and the query is the letter. The logit is s at the
+successor of the copy and 0 elsewhere (with softmax, almost so); the value is the letter.
 Block 3 rounds: an entry is 1 if its letter has half of the attention.
 
-With hardmax everything is exact. With softmax of base e the other tokens have at most (n-1)e^(-s)
-of a token's attention, and block 3 rounds the balls to the numbers 0 and 1.
+With hardmax everything is exact. With softmax to base e, the other tokens get at most (n-1)e^(-s)
+of a token's attention, and block 3 rounds the resulting balls to 0 and 1.
 """
 
 from functools import partial
@@ -123,7 +123,7 @@ def strings(length):  # all words for which the hypotheses hold
     return spelled([w for w in every if w.count(w[-1]) == 2 and w[0] != w[-1]])
 
 
-def some(data):  # at most three words, spelled by the numbers of the data
+def some(data):  # at most three words, made from the numbers in the data
     queries = data.query_matrix.tolist()[:3]
     rows = [(*query, *data.context(t).entries()) * 3 for t, query in enumerate(queries)]
     return spelled([[int(x.p) % V for x in row[: data.n + 2]] for row in rows])

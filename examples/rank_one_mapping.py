@@ -4,11 +4,11 @@ Tokio Kajitsuka, Issei Sato: Are Transformers with One Layer Self-Attention Usin
 Matrices Universal Approximators? arXiv:2307.14023v3, 2024.
 
 *What could be read* when this was written: the abstract, and the beginning of the introduction.
-They say that one layer of one head with softmax and low-rank weights captures the context of a
+They say that a single head with softmax and low-rank weights captures the context of a
 whole sequence, and that the proof goes through the Boltzmann operator. *What is our
-reconstruction*: everything below, statement, constants and steps. We recalled the constants of the
+reconstruction*: everything below: statement, constants and steps. We recalled the constants of the
 paper's theorem and did not have its text beside us; that they follow from the steps is our check
-of them. A defect found here is one of the reconstruction until it is compared with the paper.
+of them. A defect found here is a defect of the reconstruction until it is compared with the paper.
 
 **Theorem.** Consider sequences of n ≥ 2 tokens in ℝᵈ, without repetitions. Let V be the set of all
 tokens, r_min ≤ ‖x‖ ≤ r_max on V, and ‖x - x'‖ ≥ ε for x ≠ x' in V. Some layer
@@ -22,9 +22,9 @@ search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b
    formula, quoted from memory.
 3. boltz(l) = Σ l_j softmax(l)_j separates sets of logits so far apart: for two that differ,
    |boltz(l) - boltz(l')| > (ln n)² e^(-2r), r = max |l| ≤ c b². The head's feature times c v·x is
-   boltz: a token of two sequences gets features more than (ln n)² e^(-2r) / (c b) apart.
+   boltz: a token in two such sequences gets features more than (ln n)² e^(-2r) / (c b) apart.
 4. κ ‖v‖ b ≤ ε/4: the token moves by less than ε/4, and different tokens stay ε/2 apart. We take
-   κ = g / (4 ‖v‖² b), which is at most that, and keeps them apart along v.
+   κ = g / (4 ‖v‖² b), which satisfies this, and keeps the tokens apart along v.
 
 *Added by us*: thresholds between the projections v·x of the queries, and a readout, so that the
 outputs are the labels. Labels are real: the next letter of a text (examples/rank-one-text.json).
@@ -199,7 +199,7 @@ def differ(data):
 
 
 def all_logits(at):
-    """For each example and token, the logits that it sees, by the head of the network itself."""
+    """For each example and token, the logits that it sees, computed from the network's own head."""
     [head] = at.network.blocks[0].heads
     for t, rows in enumerate(at.tokens[0]):
         keys = [dot(x, column(head.key)) for x in rows]
@@ -259,7 +259,7 @@ def epsilon2(data):  # ε²
 
 
 def contextual(at):
-    """All pairs of tokens that differ or are in sets that differ."""
+    """All pairs of tokens that differ or whose sets differ."""
     built, one = at.built, at.built.projection
     delta = built.kappa * arb(one.square).sqrt() / (built.c * one.b)
     delta *= arb(at.data.n).log() ** 2 * (-2 * arb(built.c * one.b**2)).exp()
@@ -278,7 +278,7 @@ def contextual(at):
 
 
 def scale_of(data, separated=True):
-    """The scale of the paper's formula, as recalled, for unit v; else as if v kept distances."""
+    """The scale of the paper's formula, as recalled, for unit v, or as if v kept distances."""
     tokens = vocabulary(data)
     needed = far(data.n) / arb(epsilon2(data) * min(dot(x, x) for x in tokens)).sqrt()
     return needed * (len(tokens) + 1) ** 4 * arb.pi() * data.d / 8 if separated else needed
@@ -304,8 +304,8 @@ def short(x):
 
 
 def sliding(data):
-    """For `attack`: windows of the integers meet all hypotheses. (Balls can decide an equality with
-    a label only if its denominator is a power of two, so labels become integers.)"""
+    """For `attack`: windows of consecutive integers, which meet all hypotheses. (Balls can decide
+    equality with a label only if its denominator is a power of two, so labels become integers.)"""
     windows = [[[t + i + 1] for i in range(data.n)] for t in range(data.T)]
     labels = [[int(y.p) for y in row] for row in data.label_matrix.tolist()]
     return Dataset.of(windows, [window[0] for window in windows], labels)

@@ -1,8 +1,8 @@
 """Train a small attention layer on 12 digits, and store it before and after.
 
-python examples/train_layer.py [FOLDER] writes data.npz, before.npz and after.npz, with the names
-of Hugging Face's models (q_proj.weight, ...), in float32 with biases. Adam runs in NumPy for a few
-seconds. Then run, for example:
+python examples/train_layer.py [FOLDER] writes data.npz, before.npz and after.npz, with names
+as in Hugging Face's models (q_proj.weight, ...), in float32 with biases. Adam runs in NumPy for a
+few seconds. Then run, for example:
 
     attncert layer examples/trained/after.npz examples/trained/data.npz --heads 3 --tolerance 0.1
 """

@@ -24,7 +24,7 @@ D, HEADS, WIDTH, STEPS = 8, 2, 4, 1500
 
 
 class Attention(nn.Module):
-    """Logits x K Qᵀ r of token x and reader r, without a scale."""
+    """The logits x K Qᵀ r of token x for reader r, not scaled."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -120,8 +120,8 @@ picture(
 #
 # The second head is for example 2 alone. It must not disturb examples 0 and 1, so it needs a way
 # to tell "mine" from "earlier". The *selector* $v$ is orthogonal to the query of its own group,
-# $v\cdot e_2=0$, and to no earlier query. If $e_2$ spanned an earlier query, no such $v$ would
-# exist.
+# $v\cdot e_2=0$, and to no earlier query. If an earlier query were a multiple of $e_2$, no such $v$
+# would exist.
 
 # %%
 v = second.selector
@@ -198,11 +198,11 @@ picture(draw, "Head 2 saturates on examples 0 and 1")
 # %% [markdown]
 # ## Step 7: independence in the limit
 #
-# Let $c\to\infty$. Now examples 0 and 1 have one token each as feature of head 2. Where should
-# example 2 look? If it puts the weight $p$ on the first token, its feature is $(p,1-p)$, and the
+# Let $c\to\infty$. Now the features of examples 0 and 1 in head 2 are one token each. Where should
+# example 2 look? If it puts weight $p$ on the first token, its feature is $(p,1-p)$, and the
 # determinant below says whether the three rows are independent. It is zero for a single $p$: the
 # forbidden point. In general the forbidden points never contain $n$ independent points, so a good
-# choice always exists. The construction takes $p=1/2$. With the forbidden point, the rank would
+# choice always exists. The construction takes $p=1/2$. At the forbidden point, the rank would
 # stay at 2.
 
 # %%
@@ -237,9 +237,9 @@ picture(draw, "Where example 2 may look")
 # %% [markdown]
 # ## Step 8: a finite c
 #
-# A layer has finite weights, so $c$ must be a number. The rank is full in the limit, hence also
+# A layer has finite weights, so $c$ must be a number. The rank is full in the limit, and hence
 # for every $c$ that is large enough. How large? We try $c=0,1,2,\dots$ and compute the rank
-# exactly. At $c=0$ head 2 treats all examples alike and adds nothing; $c=1$ already does.
+# exactly. At $c=0$ head 2 treats all examples alike and adds nothing; $c=1$ is already enough.
 
 # %%
 for c in range(4):
