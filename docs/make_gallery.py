@@ -56,8 +56,8 @@ DRAWING = ("matplotlib", "numpy")
 # Pages with floats, whose last digits depend on BLAS's kernels and NumPy's vector instructions.
 FLOATING = ("adder", "constants", "digits-assumptions", "trained-layer")
 NUMBER = re.compile(rb"\\?-?\d[\d,.]*(e[-+]?\d+)?")
-LARGE = 400_000  # bytes; a larger certificate is not kept, but the command on its page writes it
-sys.path += [str(BENCHMARKS), str(BENCHMARKS.parent / "tests")]  # some pages are made there
+LARGE = 400_000  # bytes; a larger certificate is not kept, but its page says how to write it
+sys.path += [str(BENCHMARKS), str(BENCHMARKS.parent / "tests")]  # for pages made there
 
 Files = Mapping[str, bytes]
 
@@ -406,7 +406,7 @@ With one token step `logits` says nothing.
 
 
 def rank_one_mapping() -> Files:
-    """A published theorem, with an introduction: at which scales its inequalities hold."""
+    """A published theorem; an introduction says at which scales its inequalities hold."""
     sys.path.append(str(ROOT))
     from examples import rank_one_mapping as audited
 
@@ -452,7 +452,7 @@ def _power(x: object) -> str:
     return f"10^{x:.0f}" if isinstance(x, float) else "–"
 
 
-ADDER = """**A transformer that adds numbers of ten digits: right on all 10²⁰ pairs.** AdderBoard
+ADDER = """**A transformer that adds ten-digit numbers: right on all 10²⁰ pairs.** AdderBoard
 (github.com/anadim/AdderBoard) collects the smallest transformers that add, and tests each on 10,010
 pairs. This one is written from the description of its one-layer adders with positions of period 11;
 the weights are ours. Two digits of each operand and the digit generated last are fixed, and every
@@ -469,7 +469,7 @@ together.
 
 
 def adder() -> Files:
-    """The report, with an introduction that tests the claim at other scales of the logits."""
+    """The report, introduced by a test of the claim at other scales of the logits."""
     sys.path.append(str(ROOT))
     from examples import adder as example
 
@@ -553,7 +553,7 @@ PAGES: dict[str, tuple[str, Callable[[], Files]]] = {
         rank_one_mapping,
     ),
     "adder": (
-        "A transformer that adds numbers of ten digits: right on all 10²⁰ pairs "
+        "A transformer that adds ten-digit numbers: right on all 10²⁰ pairs "
         "(`attncert prove examples/adder.json --construction examples.adder:ADDER`)",
         adder,
     ),
@@ -614,7 +614,7 @@ def index() -> bytes:
 
 
 def differences(page: str, files: Files, gallery: Path = GALLERY) -> list[str]:
-    """Names of the page's files that are missing, superfluous, or not the committed ones.
+    """Names of the page's files that are missing, superfluous, or differ from the committed ones.
 
     Results that differ between processors or releases are not compared: the figures, and the
     numbers on pages that rest on floats.

@@ -19,7 +19,7 @@ from attncert.reports.words.text import BOARD, DOWN, SIGNS, UP, pieces
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "paper.md"
 BUILD = ROOT / "build" / "paper"
-LONG = 28  # a column wraps if one of its cells has this many letters
+LONG = 28  # a column wraps if any of its cells has more letters
 WRAPS = r">{\raggedright\arraybackslash}X"
 
 DOCUMENT = r"""\documentclass[11pt,a4paper]{article}
@@ -162,7 +162,7 @@ def _math_latex(math: str) -> str:
 
 
 def _prose_latex(prose: str) -> str:
-    """The dashes of an option are kept apart."""
+    """Keep the dashes of an option from joining."""
     return "-{}-".join("".join(map(_letter_latex, part)) for part in prose.split("--"))
 
 

@@ -20,7 +20,7 @@ def mark(data):  # u (d×1) or None, from the linear system of all tokens
             return fmpq_mat([[x] for x in u]) / -last
 
 
-def apart(data, t):  # v_t (d×1): in the space v ⊥ e_t, a point of a curve
+def apart(data, t):  # v_t (d×1): a point on a curve in the space v ⊥ e_t
     queries = data.queries.integer_matrix()
     basis, k = fmpz_mat([queries.tolist()[t]]).nullspace()
     for x in range(1, (data.T - 1) * (data.d - 1) + 2):  # each other e_s excludes at most d - 1

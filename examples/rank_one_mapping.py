@@ -102,7 +102,7 @@ class Projection:
 
 
 def searched(tokens, limit=20_000):
-    """The v of small integers whose logits are shortest, b²/(a g); None if none separates."""
+    """The small integer v with the least scale of logits, b²/(a g); None if no v separates."""
     digits = range(9, -10, -1) if len(tokens[0]) <= 3 else (1, 0, -1)
     some = islice(product(digits, repeat=len(tokens[0])), limit)
     halves = (v for v in some if v > tuple(-x for x in v))  # v and -v are equally good

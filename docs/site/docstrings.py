@@ -15,7 +15,7 @@ PAGE = re.compile(r"\bdocs/[\w-]+\.md\b")
 
 class Docstrings(griffe.Extension):
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
-        """The default of an option of a question, `option(default, rule, help)`."""
+        """Show only the default of a question's option, `option(default, rule, help)`."""
         if str(attr.value).startswith("option("):
             call: Any = ast.parse(str(attr.value), mode="eval").body
             attr.value = ast.unparse(call.args[0])
@@ -44,5 +44,5 @@ def markdown(paragraph: str) -> str:
 
 
 def linked(text: str) -> str:
-    """Pages of the site as links."""
+    """The text, with pages of the site as links."""
     return PAGE.sub(r"[\g<0>](\g<0>)", text)

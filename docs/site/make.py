@@ -1,5 +1,5 @@
 """The site in build/site: the repository's pages, a reference of the interface, and the checker for
-a browser. `make docs` runs this; what it takes from npm is in package.json."""
+a browser. `make docs` runs this; package.json lists what it takes from npm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEFT_OUT = shutil.ignore_patterns("site", "*.py", "__pycache__")
 PYODIDE = (
     "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"
 )  # fmt: skip
-# Where each public name is in the reference, by its package.
+# The section of the reference for the public names of each package.
 PACKAGES = {
     "questions": "Questions",
     "verify": "Answers and claims",
