@@ -93,8 +93,8 @@ def given_labels(examples: int = 4, seed: int = 0) -> Case:
         f"given-labels-{examples}",
         f"Given labels: {examples} examples by one head of width one",
         "n = 2, one head, key and value of width one, one number as label, one shared context, "
-        f"{examples} independent queries. No one choice of keys and queries serves all labels of "
-        "more than two examples. It still outputs these labels, as it would any others: the "
+        f"{examples} independent queries. No single choice of keys and queries serves all labels "
+        "of more than two examples. It still outputs these labels, as it would any others: the "
         "query weights are chosen for them. So the bounds on this page are about universal "
         "memorization alone.",
         (rational(data, layer), universal(data, 1)),
@@ -117,7 +117,7 @@ def cases(seed: int = 0) -> Iterator[Case]:
     yield _reached(
         "permuted",
         "Permuted contexts reach H·a + 1 exactly",
-        "One context of 3 rows in another order for every example: they lie in a plane, a = 2, and "
+        "One context of 3 rows, reordered for every example: they lie in a plane, a = 2, and "
         "4 heads serve 9 examples universally, as many as any weights can.",
         permuted,
         4,
@@ -141,8 +141,8 @@ def cases(seed: int = 0) -> Iterator[Case]:
         "shifted",
         "Shifted copies of one context: differences within contexts count",
         "Ten examples whose contexts differ by a shift. Their rows span an affine flat of "
-        "dimension 5, but the differences within contexts only a = 2 dimensions, and the rows add "
-        "b = 4: with 2 heads rank Z is at most Ha + b = 8, where 5 H + 1 is 11.",
+        "dimension 5, but the differences within contexts span only a = 2, and the rows add "
+        "b = 4: with 2 heads, rank Z is at most Ha + b = 8, where 5 H + 1 is 11.",
         _shifted(10, seed),
         2,
     )

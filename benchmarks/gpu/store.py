@@ -22,8 +22,8 @@ class Store:
         if self.path.exists():
             found = json.loads(self.path.read_text())
             if ("dry_run" in found) != dry:
-                kind = "a dry run" if "dry_run" in found else "measured"
-                raise SystemExit(f"gpu: {self.path}: must be of the same kind of run, not {kind}")
+                kind = "a dry run" if "dry_run" in found else "a measured one"
+                raise SystemExit(f"gpu: {self.path}: must come from the same kind of run, not {kind}")
             self.body = found
 
     @property

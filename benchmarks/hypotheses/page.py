@@ -91,9 +91,9 @@ def _minimal(explored: Sequence[Exploration]) -> Table:
     columns = ("weakened", "step", "sizes", "contexts", "queries", "why it fails",
                "memorization")  # fmt: skip
     note = (
-        "Minimal: with one head, example, context, row or column fewer, or an entry nearer to "
-        "zero, the step succeeds or a second hypothesis is weakened too (second lines for one "
-        "step: or the verdict on memorization changes)."
+        "Minimal: with one fewer head, example, context, row or column, or an entry nearer to "
+        "zero, the step succeeds or a second hypothesis is weakened too (in the second line for a "
+        "step, or the verdict on memorization changes)."
     )
     return Table("Minimal data", columns, tuple(rows), note)
 
@@ -132,7 +132,7 @@ def _remarks(remarks: tuple[Remark, ...]) -> Table:
         "$T=H(\\min(n,d_h,\\kappa)-1)+1$ examples are memorized although A1 is false. Queries in "
         "one subspace of dimension $\\kappa$ admit no larger groups, so the construction stops "
         "there; other weights need not. If only one set is dependent, the construction may go "
-        "on."
+        "further."
     )
     return Table("Remark 1: Kruskal rank below n", columns, rows, note)
 

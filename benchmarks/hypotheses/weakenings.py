@@ -143,8 +143,8 @@ WEAKENINGS = (
     Weakening("A2-affine", "A2", "rank $n-1$, rows affinely independent, $r=n=2$",
               Sizes(n=2, r=2, widths=(2, 3)), frozenset({"independence"}),
               lambda x: _a1(x, 2) and _a2(x, 1, 1, affine=2),
-              "softmax does not see a shift: steering and separator need affinely independent rows "
-              "only; the first group needs $r$ independent ones"),
+              "softmax ignores a shift: steering and separator need only affinely independent "
+              "rows; the first group needs $r$ independent ones"),
     Weakening("A2-at-r", "A2", "contexts of rank $r=n-1$, $r=2<n=3$",
               Sizes(n=3, r=2, widths=(3,)), frozenset({"steering", "separator"}),
               lambda x: _a1(x, 3) and _a2(x, 2, 2),
@@ -164,14 +164,14 @@ WEAKENINGS = (
     Weakening("n-above-d-narrow", "n ≤ d", "$n=d+1$, $r=2\\le d$: the same contexts and queries",
               Sizes(n=3, r=2, widths=(2,)), frozenset(),
               lambda x: _a1(x, x.d) and _a2(x, x.d, x.d, affine=x.n),
-              "for $r\\le d$ nothing compares more than $r\\le d$ vectors, and $d+1$ rows can be "
+              "for $r\\le d$ no step compares more than $r\\le d$ vectors, and $d+1$ rows can be "
               "affinely independent"),
     Weakening("d_v-below-m", "d_v ≥ m", "$d_v=m-1=1$, $H=1$",
               Sizes(n=2, r=2, widths=(2, 3), heads=(1,), m=2), frozenset({"readout"}),
               _all,
               "outputs of one head of width $d_v$ have rank at most $d_v$; labels of that rank "
               "can still "
-              "be met"),
+              "be reached"),
     Weakening("T-above-capacity", "T ≤ H(r-1)+1", "one example more, $r=n$",
               Sizes(n=2, r=2, widths=(2, 3), surplus=1), frozenset({"groups"}),
               _all,
