@@ -33,7 +33,7 @@ CASES: list[dict[str, Any]] = [
     {"data": "digits"},
 ]
 MORE = 8  # the examples beyond T, which must not raise the rank
-MOST_TWICE = 10_000  # with a larger T these are not tried, and no file is written
+MOST_TWICE = 10_000  # with a larger T, MORE is not tried, and no file is written
 
 
 def main() -> None:

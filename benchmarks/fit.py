@@ -47,7 +47,7 @@ class _Reached(Exception): ...
 
 
 def example(T: int, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normally distributed multiples of 1/64, of about unit size, which `fit` scales by 1."""
+    """Normally distributed multiples of 1/64, of about unit size, which `fit` leaves unscaled."""
     draw = np.random.default_rng(seed)
     shapes = ((T, n, d), (T, d), (T, 1))
     contexts, queries, labels = (np.round(draw.standard_normal(s) * 64) / 64 for s in shapes)

@@ -1,4 +1,4 @@
-"""The table of docs/models-and-layers.md: types of models, their options, and how well we agree.
+"""The table of docs/models-and-layers.md: types of models, their options, and how closely we agree.
 
 PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type, it takes 20 small
 random models from transformers and records one random layer of each

@@ -173,7 +173,7 @@ def trained_adder() -> Case:
     """The 67 trained parameters that ARCHITECTURE.md of evindor's MicroAdder states, to three
     decimals. Angles and positions are rounded to float64.
 
-    Two coordinates of a token hold its digit, as a point of an arc; three hold its place. The query
+    Two coordinates of a token hold its digit, as a point on an arc; three hold its place. The query
     turns to the next place.
     """
     arc = [-0.4902 + 0.1387 * d for d in range(10)]

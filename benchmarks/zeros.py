@@ -31,7 +31,7 @@ from attncert.verify.newton.certify import Near, certify, near_certificate
 from attncert.verify.newton.descent import random_weights, unscaling
 from attncert.verify.newton.models import Model, floats_of
 
-STEPS, WIDER = 400, 2.0  # starts are scaled: small ones more often end at a degenerate zero
+STEPS, WIDER = 400, 2.0  # scales the start: a small one more often ends at a degenerate zero
 TOLERANCE = 1e-10
 
 

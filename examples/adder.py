@@ -2,8 +2,8 @@
 
 Written from the description of the one-layer adders with positions of period 11 on AdderBoard
 (github.com/anadim/AdderBoard: cosminscn, lichengliu03); the weights here are ours. The network
-reads a, 0, b, 0 and generates the sum s, lowest digits first. Each number has n = 11 digits with
-its 0; places i and n + i hold the digits a_i and b_i, and place 2n + i holds s_i.
+reads a, 0, b, 0 and generates the sum s, lowest digits first. With its 0, each operand has n = 11
+digits; places i and n + i hold the digits a_i and b_i, and place 2n + i holds s_i.
 
 A token is (x, cos, sin, 0): its digit x and the angle of its place i, 2πi/n. When s_i is due, the
 query is the digit before it, s_(i-1), or the second 0. Head 1 turns the query by one place, and

@@ -4,7 +4,7 @@ Tokio Kajitsuka, Issei Sato: Are Transformers with One Layer Self-Attention Usin
 Matrices Universal Approximators? arXiv:2307.14023v3, 2024.
 
 *What could be read* when this was written: the abstract, and the beginning of the introduction.
-They say that a single head with softmax and low-rank weights captures the context of a
+They say that one layer with one head, softmax and low-rank weights captures the context of a
 whole sequence, and that the proof goes through the Boltzmann operator. *What is our
 reconstruction*: everything below: statement, constants and steps. We recalled the constants of the
 paper's theorem and did not have its text beside us; that they follow from the steps is our check

@@ -78,7 +78,7 @@ def product_rate() -> float:
 
 
 def beside_floor(operations: float, seconds: float) -> dict[str, Any]:
-    """The row with its floor. operations: the least number done in the given seconds."""
+    """The row with its floor. operations: the fewest that the job needs."""
     floor = operations / product_rate()
     found = {"floor_s": floor, "times_floor": seconds / floor, "float64_per_s": product_rate()}
     return {name: rounded(x) for name, x in found.items()}

@@ -23,7 +23,7 @@ class Store:
             found = json.loads(self.path.read_text())
             if ("dry_run" in found) != dry:
                 kind = "a dry run" if "dry_run" in found else "a measured one"
-                raise SystemExit(f"gpu: {self.path}: must come from the same kind of run, not {kind}")
+                raise SystemExit(f"gpu: {self.path}: must not come from {kind}")
             self.body = found
 
     @property
