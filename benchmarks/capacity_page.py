@@ -1,6 +1,6 @@
 """A gallery page on universal capacity, certified and promised, as a function of H, n and d_h.
 
-For a setting (H, n, d_h, one shared context or distinct ones) random integer examples are drawn,
+For a setting (H, n, d_h, one shared context or distinct ones), random integer examples are drawn,
 as many as any weights can memorize: min(H d, H a + b) for these contexts (docs/tightness.md,
 section 2). Small random integer heads of width d_h are drawn until rank Z = T is certified on them,
 modulo a prime. Both constructions are also certified on as many of these examples as they promise,

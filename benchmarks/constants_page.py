@@ -10,7 +10,7 @@ A theorem says that some c works. Three numbers say more about c, for every head
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
   apriori.py): these are only numerical, and no claim rests on them.
 
-For the whole layer the page shows the longest logit range, the expected bits of an exact readout,
+For the whole layer, the page shows the longest logit range, the expected bits of an exact readout,
 the condition number of Z (float64) and the number of parameters.
 
 python docs/make_gallery.py constants
@@ -135,7 +135,7 @@ def least_certified(
     """(c, B) of head `number` (from 1, with a selector): the least c whose rank is certified.
 
     The rank is that of heads 1, ..., `number` on the examples they place, modulo a prime; the
-    earlier heads are as built. At c' the logits of an example are those at c, minus
+    earlier heads are as built. At c', the logits of an example are those at c, minus
     (c - c')·(v·e_s)·E⁽ˢ⁾u; for the head's own group that difference is 0 because of its selector.
     tables: the logits of the layer's heads. Returns None if no c that was tried has full rank.
     """

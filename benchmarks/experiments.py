@@ -2,7 +2,7 @@
 
 Data: contexts (one for each example, or one for all) and queries uniform on [0, 1] in steps of
 1/64, labels uniform on [0, 1] in steps of 1/1024, or one of 100 classes as a number, or as one of m
-unit vectors ("one-hot"). For each point T runs through shares of the dimension count N: first the
+unit vectors ("one-hot"). For each point, T runs through shares of the dimension count N: first the
 share that the most similar point reached and its neighbours, then a bisection. T counts as found
 if Levenberg-Marquardt from one of two random starts (eight for one head; one if N is above 1,000)
 reaches the labels up to rounding. The T of a row is the largest one found that can be certified;

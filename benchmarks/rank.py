@@ -4,7 +4,7 @@
 
 A section is a function of (quick, threads) that returns rows for JSON; add new ones to SECTIONS.
 torch is optional: without it the reference is NumPy's loop instead of the paper's.
-With --out the fitted growth is also drawn, into FILE with the suffix .svg.
+With --out, the fitted growth is also drawn, into FILE with the suffix .svg.
 GPU rows are measured if CuPy finds a GPU; otherwise they say that there is none.
 """
 

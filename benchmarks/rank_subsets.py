@@ -4,8 +4,8 @@ The paper tests 5,000 random subsets (1,000 at k = 768) for independence. The re
 takes one float32 `matrix_rank` per subset (torch; NumPy if torch is not installed), with one thread
 and with all threads, and the better rate counts: on few cores two threads can be slower for small
 matrices. Ours is timed as a whole: residues, coordinates and eliminations. Rates are subsets per
-second; the reference is timed on fewer subsets, interleaved with ours in one run. With --quick ours
-runs on a hundredth of the subsets, too few to repay the preparation, so the ratios are low.
+second; the reference is timed on fewer subsets, interleaved with ours in one run. With --quick,
+ours runs on a hundredth of the subsets, too few to repay the preparation, so the ratios are low.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def example(heads: int) -> tuple[Dataset, Layer]:
 
 @contextmanager
 def cluster(workers: int, mib: int, kill: float | None) -> Iterator[Client]:
-    """Workers are processes with one thread. After `kill` seconds one of them is killed."""
+    """Workers are processes with one thread. After `kill` seconds, one of them is killed."""
     memory = {f"distributed.worker.memory.{name}": share for name, share in LIMITS.items()}
     size = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": f"{mib} MiB"}
     with (

@@ -8,7 +8,7 @@ Labels are scalars, heads have width one.
 
 Levenberg-Marquardt solves f = 0 and |v|² = 1 for the values v of the last layer, whose output
 weights stay 1. Many of the zeros found are degenerate: a head is constant, or heads cancel in
-pairs. At the others Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is
+pairs. At the others, Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is
 onto at an exact zero. The certificate claims that real weights nearby output 0 on every example;
 any checker can verify it.
 """

@@ -76,7 +76,7 @@ picture(lambda axes: arrows(axes, e0=e[0], e1=e[1], e2=e[2]), "The three queries
 # Write the features of an example, head by head, as one row of a matrix $Z$ ($T$ rows, $Hd$
 # columns). The rest of the layer is linear: its outputs are $ZV$ for a matrix $V$ that we may
 # choose. If the rows of $Z$ are independent, $ZV=Y$ can be solved for *every* $Y$. So the whole
-# proof comes down to keys and queries with $\operatorname{rank}Z=T$. Without this step we would
+# proof comes down to keys and queries with $\operatorname{rank}Z=T$. Without this step, we would
 # have to look for weights anew for each set of labels.
 #
 # Here is the $Z$ that steps 2 to 8 will build.
@@ -146,8 +146,8 @@ print("Eu =", (E * u).entries())
 # ## Step 5: the second head
 #
 # Put the parts together: $M=c\,uv^\top+\sum_tw_t\hat e_t^\top$, with a number $c$ still to
-# choose. The logits of a query $e$ are $EMe$. For example 2 the first term is zero, because
-# $v\cdot e_2=0$: its logits do not move with $c$. For examples 0 and 1 they grow with $c$.
+# choose. The logits of a query $e$ are $EMe$. For example 2, the first term is zero, because
+# $v\cdot e_2=0$: its logits do not move with $c$. For examples 0 and 1, they grow with $c$.
 
 
 # %%
@@ -169,7 +169,7 @@ for c in (0, 1, 5):
 #
 # As $c$ grows, examples 0 and 1 put all their attention on one token each: softmax *saturates*.
 # Their features become constant, whatever else the head does. Example 2 keeps its weights.
-# Without saturation the second head would mix the earlier examples in ways that the proof cannot
+# Without saturation, the second head would mix the earlier examples in ways that the proof cannot
 # control.
 
 
@@ -201,7 +201,7 @@ picture(draw, "Head 2 saturates on examples 0 and 1")
 # Let $c\to\infty$. Now the features of examples 0 and 1 in head 2 are one token each. Where should
 # example 2 look? If it puts weight $p$ on the first token, its feature is $(p,1-p)$, and the
 # determinant below says whether the three rows are independent. It is zero for a single $p$: the
-# forbidden point. In general the forbidden points never contain $n$ independent points, so a good
+# forbidden point. In general, the forbidden points never contain $n$ independent points, so a good
 # choice always exists. The construction takes $p=1/2$. At the forbidden point, the rank would
 # stay at 2.
 
@@ -239,7 +239,7 @@ picture(draw, "Where example 2 may look")
 #
 # A layer has finite weights, so $c$ must be a number. The rank is full in the limit, and hence
 # for every $c$ that is large enough. How large? We try $c=0,1,2,\dots$ and compute the rank
-# exactly. At $c=0$ head 2 treats all examples alike and adds nothing; $c=1$ is already enough.
+# exactly. At $c=0$, head 2 treats all examples alike and adds nothing; $c=1$ is already enough.
 
 # %%
 for c in range(4):

@@ -22,7 +22,7 @@ class Store:
         if self.path.exists():
             found = json.loads(self.path.read_text())
             if ("dry_run" in found) != dry:
-                kind = "a dry run" if "dry_run" in found else "a measured one"
+                kind = "a dry run" if "dry_run" in found else "a measured run"
                 raise SystemExit(f"gpu: {self.path}: must not come from {kind}")
             self.body = found
 

@@ -24,7 +24,7 @@ def rows(dry: bool) -> list[Row]:
 
 
 def run(file: str, dry: bool) -> dict[str, Any]:
-    """The counts, and each failed test with its message. Without a GPU each test would fail."""
+    """The counts, and each failed test with its message. Without a GPU, each test would fail."""
     marks = "gpu and not slow" if dry else "gpu"
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
