@@ -123,7 +123,7 @@ class BallArray:
 
 
 def growth(terms: int) -> float:
-    """An upper bound of γ_N for sums of N = `terms` products."""
+    """An upper bound on γ_N for sums of N = `terms` products."""
     if terms * UNIT > 0.01:
         raise ValueError("too many terms for float64")
     return 1.02 * terms * UNIT
@@ -138,7 +138,7 @@ _REMAINDER = 4 / math.factorial(20)
 
 
 def _exp(x: FloatArray) -> BallArray:
-    """The exponentials of numbers that one operation has rounded."""
+    """The exponentials of numbers that each carry one rounding error."""
     small = x < -700  # e^x is below TINY
     steps = np.clip(np.nan_to_num(np.rint(x / _LN2.mid)), -1100, 1100)
     rest = BallArray(x, np.abs(x) * (2 * UNIT)) - _LN2 * steps

@@ -8,7 +8,7 @@ number types.
 **State.** Each of b examples has tokens X (n×k, rows) and a query row q. A block either changes
 every token and the query with the same weights, or changes the query alone. Tokens never depend on
 the query, so they are stored once if all examples share them. A skip connection over k blocks
-(`residual` = k in the last one) adds their result to the input of the first one.
+(`residual` = k in the last of them) adds their result to the input of the first.
 
 **Attention.** The rows R of a block attend to the tokens X. Head h, with K, Q, V and its rows O of
 the output matrix, computes
@@ -37,14 +37,14 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 
 Array = Any
-Backward = tuple[Array, Array, list[Array]]  # by rows, tokens and weights; None if not needed
+Backward = tuple[Array, Array, list[Array]]  # for rows, tokens and weights; None if not needed
 
 
 @dataclass(frozen=True)
 class Arithmetic:
     """The operations of a number type. softmax: the weights, from logits (…, n) and how often each
-    counts (None: once). relu: returns the ReLU of an array and its slopes, 0 or 1. slope: λ, the
-    factor in the derivatives of a softmax. concatenate: joins arrays along an axis."""
+    counts (None: once each). relu: returns the ReLU of an array and its slopes, 0 or 1. slope: λ,
+    the factor in the derivatives of a softmax. concatenate: joins arrays along an axis."""
 
     softmax: Callable[[Array, Any], Array]
     relu: Callable[[Array], tuple[Array, Array]]
@@ -85,7 +85,7 @@ class Attention:
         return made, (rows, tokens, times, keys, queries, shares, means, values)
 
     def backward(self, made: Array, saved: Any, on: Arithmetic, first: bool) -> Backward:
-        """Derivatives by rows and by tokens (not for the first block), and by the four arrays of
+        """Derivatives with respect to rows, tokens (not for the first block) and the four arrays of
         weights, (b, H, …) each."""
         rows, tokens, times, keys, queries, shares, means, values = saved
         by_made = made[:, None]  # (b, 1, s, m)
@@ -155,8 +155,8 @@ def run(
     blocks: Sequence[Block], tokens: Array, queries: Array, on: Arithmetic, times: Any = None
 ) -> Run:
     """Evaluate the blocks on tokens (b or 1, n, k) and queries (b, l). times (b or 1, 1, 1, n): how
-    often each token occurs in its context, 0 for padding; None if once. If a block is causal, every
-    number is 0 or 1, and padding comes last, so that no token attends to it."""
+    often each token occurs in its context, 0 for padding; None if each occurs once. If a block is
+    causal, each count is 0 or 1, and padding comes last, so that no token attends to it."""
     query, saved, before = queries[:, None], [], []
     for block in blocks:
         of_tokens = None
@@ -174,11 +174,11 @@ def run(
 
 
 def derivatives(done: Run, seed: Array) -> Array:
-    """Derivatives (b, P), by all P weights, of one number for each example.
+    """Derivatives (b, P) of one number for each example with respect to all P weights.
 
-    seed: (b, m), the derivatives of the number by the outputs. Weights are numbered block by block:
-    in an attention block, key, query and value of each head, row by row, then the output matrix; in
-    a feed-forward block, the matrix row by row, then the bias.
+    seed: (b, m), the derivatives of the number with respect to the outputs. Weights are numbered
+    block by block: in an attention block, key, query and value of each head, row by row, then the
+    output matrix; in a feed-forward block, the matrix row by row, then the bias.
     """
     by_query, by_tokens = seed[:, None], None
     columns: list[list[Array]] = []
@@ -193,7 +193,7 @@ def derivatives(done: Run, seed: Array) -> Array:
             weights = [one + other for one, other in zip(weights, more, strict=True)]
             by_tokens = _sum(rows_of, tokens_of)
         columns.append(_in_order(block, weights, done.on))
-        if k == 0:  # derivatives by the data are not needed
+        if k == 0:  # derivatives with respect to the data are not needed
             break
         by_tokens = _sum(by_tokens, tokens)
         for by_skip, by_skipped in skipped[k]:
@@ -217,8 +217,8 @@ def jacobian(done: Run, array: Callable[[IntArray], Array]) -> Array:
 
 
 def numbered(block: Block) -> list[Any]:
-    """For each array in `weights`, the numbers of its entries within the block, in the numbering of
-    `derivatives`."""
+    """For each array in `weights`, the positions of its entries within the block, in the numbering
+    of `derivatives`."""
     shapes = [tuple(x.shape) for x in block.weights]
     sizes = [int(np.prod(shape)) for shape in shapes]
     if isinstance(block, FeedForward):
@@ -235,8 +235,8 @@ def numbered(block: Block) -> list[Any]:
 
 
 def _in_order(block: Block, weights: list[Array], on: Arithmetic) -> list[Array]:
-    """The derivatives by the weights of one block as columns, (b, …) each, in the order of
-    `derivatives`."""
+    """The derivatives with respect to the weights of one block as columns, (b, …) each, in the
+    order of `derivatives`."""
     count = weights[0].shape[0]
     if isinstance(block, FeedForward):
         return [part.reshape(count, -1) for part in weights]

@@ -47,14 +47,15 @@ def weights_of(network: Network) -> int:
 
 
 def _flat(number: int, block: ExactBlock) -> list[tuple[ExactBlock, int]]:
-    """The block, or the blocks of a group, each with the number that its skip connection spans."""
+    """The block, or those of a group, each with the number of blocks its skip connection spans."""
     if not isinstance(block, Group):
         return [(block, int(block.residual))]
     inner = [pair for one in block.blocks for pair in _flat(number, one)]
     last, residual = inner[-1]
     if any(one.of != block.of for one, _ in inner) or (block.residual and residual):
         raise NotDifferentiable(
-            f"block {number} is a group of blocks of other vectors, or with two skip connections"
+            f"block {number} is a group whose blocks change other vectors, or has two skip "
+            "connections"
         )
     return [*inner[:-1], (last, len(inner))] if block.residual else inner
 
@@ -83,7 +84,7 @@ def _block(number: int, one: ExactBlock, residual: int, entries: Entries) -> Blo
         raise NotDifferentiable(f"block {number} is a block of kind {kind_of(one)}")
     if one.of == "row" or one.activation not in ("identity", "relu"):
         raise NotDifferentiable(
-            f"block {number} reads a row of all tokens, or has an activation other than ReLU"
+            f"block {number} reads all tokens as one row, or has an activation other than ReLU"
         )
     bias = _together([one.bias], entries)
     return FeedForward(

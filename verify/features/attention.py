@@ -34,8 +34,8 @@ _EXACT_BITS = 300_000  # if the exponents have more bits in total, the weights a
 
 @dataclass(frozen=True)
 class Attention:
-    """A complete layer on data of its widths. biased: whether the last entry of every token is an
-    appended 1, which is not counted in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
+    """A complete layer on data of matching widths. biased: whether the last entry of every token is
+    an appended 1, which is not counted in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
 
     data: Dataset
     layer: Layer
@@ -102,7 +102,7 @@ class Attention:
 
     @cached_property
     def exponents(self) -> int | None:
-        """The total bits of all powers of two; None if the logits are not integers."""
+        """The total number of bits of all powers of two; None if the logits are not integers."""
         if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         try:

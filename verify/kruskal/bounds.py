@@ -13,7 +13,7 @@ from attncert.verify.rank.rational import Relation
 
 
 class Contradiction(ArithmeticError):
-    """Two bounds cannot both be true, so one of the proofs, or a record on which it rests, is
+    """Two bounds contradict each other, so one of the proofs, or a record on which it rests, is
     wrong."""
 
 

@@ -44,7 +44,7 @@ def claims(
 
 
 def members(bound: RankBound) -> str:
-    """A clause that names the dependent set that proves an upper end; "" if there is none.
+    """A clause naming the dependent set that proves an upper end; "" if there is none.
 
     >>> from attncert.verify.kruskal.bounds import witnessed
     >>> from attncert.verify.rank.rational import Relation
@@ -127,7 +127,7 @@ def dependent_set(
 ) -> Certificate:
     """The certificate that some of the vectors are dependent.
 
-    The file contains all vectors, in order, if its size is then moderate; otherwise it contains
+    The file contains all vectors, in order, if that keeps its size moderate; otherwise it contains
     only the vectors of the dependent set. The numbers are exactly those stored; rational vectors
     are multiplied by their common denominator, which changes no relation. Raises TooLarge.
     """

@@ -51,7 +51,7 @@ def close(
 ) -> Interval:
     """The narrowest interval around the Kruskal rank found within the work limit.
 
-    question: if it has a k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
+    question: if it gives k (1 <= k <= min(N, d)), the search ends when `Interval.answers(k)` is
     known. Its seed determines which sets are found, but never whether a bound is true.
     cluster: used by the searches over all sets of one size. progress: a callback progress(stage,
     done, of), which shows a line for each narrower interval.
@@ -185,7 +185,7 @@ def _supports(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _all_sets(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Bounds from all sets of one size after another, as long as the budget allows the next."""
+    """Bounds from searching all sets, size by size, as long as the budget allows the next size."""
     lower, upper = interval.lower.value, interval.upper.value
     while (size := search.next_size(lower, upper)) is not None:
         bound = decide_all(search.vectors, size, search.question, search.cluster, search.progress)

@@ -99,7 +99,7 @@ def kruskal(
 
 @contextmanager
 def _searching(cluster: Cluster | None) -> Iterator[None]:
-    """A context manager for the search. It blames a contradiction on false records of workers."""
+    """The context of the search. It attributes a contradiction to false records from workers."""
     try:
         yield
     except Contradiction:
@@ -115,8 +115,8 @@ def _sampled(
     cluster: Cluster | None,
     progress: StageProgress,
 ) -> tuple[Interval, Samples | None]:
-    """Random subsets of k vectors or, if k is not given, of as many as the upper end. A dependent
-    set among them narrows the interval and may answer the question."""
+    """Random subsets of k vectors or, if k is not given, of as many vectors as the upper end
+    allows. A dependent set among them narrows the interval and may answer the question."""
     k, count = question.k, _SUBSETS if question.subsets is None else question.subsets
     size = k or interval.upper.value
     if not size or not count or (settled(interval, k) and question.subsets is None):

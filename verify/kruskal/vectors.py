@@ -1,8 +1,8 @@
 """Vectors in Q^d, whose entries are exactly the stored numbers.
 
-A float32 or float64 in an array is the dyadic rational that it stores, and a decimal in a text has
-its written value (0.1 is 1/10), so nothing is rounded. Methods use `array` (fast, modulo primes)
-and `rows` (exact, FLINT).
+A float32 or float64 in an array is the dyadic rational that it stores, and a decimal in a text file
+has its written value (0.1 is 1/10), so nothing is rounded. Methods use `array` (fast, modulo
+primes) and `rows` (exact, FLINT).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NAMES = ("vectors", "queries")
 class Vectors:
     """N vectors of width d.
 
-    name: used in folder names after `foreign.safe_name`.
+    name: made safe for folder names by `foreign.safe_name`.
     array: (N, d), N, d >= 1, finite; dtype float16/32/64, integer, or object (Python integers).
         It is read-only.
     denominator: the common denominator of rational vectors; `array` holds their numerators.

@@ -7,8 +7,8 @@ The radius is a small multiple of the length of Newton's first step. Then the th
 `contraction.py` is applied, with enclosures that share no code with the choice.
 
 κ grows with the radius, and the radius with the errors, which are about 1e-13 for float64 weights.
-If weights are large, the box is then too large for Newton's map to contract. In that case the first
-step of the map is rounded to 24 bits and taken in rational arithmetic. The error, and so the
+If the weights are large, the box becomes too large for Newton's map to contract. In that case the
+first step of the map is rounded to 24 bits and taken in rational arithmetic. The error, and so the
 radius, then becomes 2^24 times smaller, unless second derivatives matter.
 """
 
@@ -137,7 +137,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
-    """The weights minus a step in the unknowns. This is exact, but the step is rounded to a grid.
+    """The weights minus a step in the unknowns, exactly, once the step is rounded to a grid.
 
     >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
     [Fraction(1, 2), Fraction(89478485, 33554432)]
@@ -152,8 +152,8 @@ def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) ->
 def independent_columns(J: FloatArray) -> tuple[int, ...]:
     """As many columns as rows, in ascending order: the pivot rows of an LU factorization of Jᵀ.
 
-    QR with column pivoting finds hardly better blocks (the norms of the inverses are within a
-    factor of 1.5 for N = 40 to 1,800) and takes 25 times as long at N = 1,800.
+    QR with column pivoting finds blocks that are hardly better (the norms of the inverses are
+    within a factor of 1.5 for N = 40 to 1,800) and takes 25 times as long at N = 1,800.
     """
     order = np.arange(J.shape[1])
     for i, k in enumerate(dgetrf(J.T)[1]):

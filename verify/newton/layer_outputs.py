@@ -1,7 +1,7 @@
 """Outputs of one attention layer: exact logits of all heads, and the true softmax in Arb's balls.
 
 Example t has the context E (n×d) and the query e. Head h has the logits E (e Q Kᵀ)ᵀ, and adds to
-label j the mean of the scores E (V O)_j, weighted by its softmax. The logits and scores of all
+output j the mean of the scores E (V O)_j, weighted by its softmax. The logits and scores of all
 heads are one product of integers, and each of its rows has a denominator. FLINT computes this
 product several times as fast as products of balls.
 """

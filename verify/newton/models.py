@@ -29,7 +29,7 @@ from attncert.verify.derivatives.engine import Attention as Arrays
 @dataclass(frozen=True)
 class Model:
     """Attention layers with base e. All but the last layer change every token and the query, with a
-    skip connection; the last layer reads out at the query."""
+    skip connection; the last layer computes the outputs at the query."""
 
     data: Dataset
     shape: Architecture

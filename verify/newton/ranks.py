@@ -1,10 +1,10 @@
 """The ranks of the Jacobian and of the last features of a network at its own weights.
 
 The Jacobian has a row for each output number and a column for each weight. If its rows are
-independent, every small change of the outputs comes from some change of the weights, so every
-labelling near these outputs is output exactly. The features have a row for each example: the means
-that the heads of the last block form. If their rows are independent, one choice of keys and queries
-works for all labels, each with suitable values and output matrix of the last block.
+independent, every small change of the outputs comes from some change of the weights, so each
+labelling near them is attained exactly. The features have a row for each example: the means that
+the heads of the last block form. If their rows are independent, one choice of keys and queries
+works for all labels, each with a suitable choice of values and output matrix of the last block.
 
 There are two methods. A network of linear attention, affine blocks and at most two softmax blocks
 in units of ln 2 is evaluated modulo a tower of primes, which leaves its weights as they are
@@ -62,8 +62,8 @@ def ranks(data: Dataset, network: Network) -> list[Claim]:
         width = features_of(network)
         statement = (
             f"The {width:,} features of the last block have rank {data.T:,} on the {data.T:,} "
-            "examples: with these keys and queries, some values and output matrix of the last "
-            f"block give every labelling, if the values have width {data.m} or more."
+            "examples: with these keys and queries, every labelling is given by some values and "
+            f"output matrix of the last block, if the values have width {data.m} or more."
         )
         about = partial(_claim, ids.NETWORK_FEATURES, statement, data.T, width)
         claims.append(_decided(data, network, about, data.T, width, True))

@@ -7,8 +7,8 @@ independent. Since all entries are at most mu, spark >= 1 + 1/mu (Donoho and Ela
 and Nielsen 2003); the sums themselves (Tropp 2004) give a bound that is at least as good.
 
 **Exact.** Lengths need not be one if each row is compared with its own diagonal entry. Vectors of
-small integers are multiplied by integers, to lengths of 2^25 or a little less. All partial sums of
-their dot products are then at most 2^50, so the Gram matrix is exact in float64.
+small integers are multiplied by integers until their lengths are 2^25 or slightly less. All partial
+sums of their dot products are then at most 2^50, so the Gram matrix is exact in float64.
 
 **Two orthogonal sets.** Let s = sum x_i a_i = sum y_j b_j be nonzero, with p nonzero x_i and q
 nonzero y_j, where the unit vectors a_i are orthogonal to each other, and so are the b_j. Since
@@ -41,8 +41,8 @@ _PAIRED = 4096  # the most vectors that are searched for two orthogonal sets
 
 
 def coherence_bound(vectors: Vectors) -> RankBound | None:
-    """The bound that any k vectors are independent, for the largest k that the angles allow; None
-    if a vector is zero.
+    """The bound stating that any k vectors are independent, for the largest k that the angles
+    allow; None if a vector is zero.
 
     >>> import numpy as np
     >>> coherence_bound(Vectors.of(np.vstack([np.eye(8), np.ones((1, 8))]))).value
@@ -102,8 +102,8 @@ def _orthogonal_sets(gram: IntArray) -> RankBound | None:
     a, b = int((side == 0).sum()), int((side == 1).sum())
     sizes = (p + product // p + 1 for p in range(1, a + 1) if product // p < b)
     why = (
-        f"The vectors are two sets, of {a} and {b} orthogonal ones, and p of one set and q of the "
-        f"other are independent if pq is at most {product} (Elad and Bruckstein)."
+        f"The vectors form two sets, of {a} and of {b} mutually orthogonal vectors, and p of one set "
+        f"and q of the other are independent if pq is at most {product} (Elad and Bruckstein)."
     )
     return RankBound("lower", min(sizes, default=N + 1) - 1, "coherence", why)
 

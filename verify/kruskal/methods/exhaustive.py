@@ -1,5 +1,4 @@
-"""Decides whether every set of k vectors is independent by a search of all sets in time
-O(N^(k-1)).
+"""Decides, by searching all sets in time O(N^(k-1)), whether every set of k vectors is independent.
 
 **Quotient and hash.** Vectors a < b < ... < y, z are dependent if and only if y and z are parallel
 modulo the span of the first k - 2 vectors a, b, .... In coordinates: clear a pivot coordinate of a

@@ -162,8 +162,7 @@ def _size(members: Sequence[int]) -> tuple[int, Sequence[int]]:
 
 
 def _upward(x: float) -> float:
-    """Round up to six digits. The result is an upper bound that is the same for all versions of
-    a library."""
+    """Round up to six digits, so that the bound does not depend on the version of a library."""
     if x in (0.0, 1.0):
         return x
     scale = 10.0 ** (5 - math.floor(math.log10(x)))

@@ -92,8 +92,8 @@ def _one_kernel() -> Any:
 def matmul(a: Any, b: Any, p: int) -> Any:
     """a @ b modulo p, balanced; (..., m, n) @ (..., n, k), float64 balanced residues.
 
-    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). The matrix product of
-    a library qualifies, whatever its order of summation. Strassen's algorithm, which subtracts, and
+    The inner dimension is cut into slabs of `lazy_terms` products (Lemma 2). A library's matrix
+    product qualifies, whatever its order of summation. Strassen's algorithm, which subtracts, and
     products with fewer bits (TF32) would not, but no double-precision routine uses them by default.
 
     >>> import numpy as np
@@ -126,7 +126,7 @@ def inverse(x: Any, p: int) -> Any:
 
 
 def require_exact_products(xp: Any, p: int) -> None:
-    """Compare the largest sums that the bound allows with integers, to reject emulated doubles."""
+    """Check the largest sums that the bound allows against integers, to reject emulated doubles."""
     terms, extreme = lazy_terms(p, "float64"), p // 2
     left, right = xp.full((8, terms), float(extreme)), xp.full((terms, 8), -float(extreme))
     left[0, 0] = float(extreme - 1)

@@ -31,8 +31,8 @@ def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:
     """The number of leading rows proved independent modulo p, for each matrix of the stack.
 
     stack: (S, m, n) balanced residues, float64 on the device; it is overwritten. Returns (S,)
-    int64: m if all rows are independent, else the first row that depends, modulo p, on earlier
-    rows.
+    int64: m if all rows are independent, else the index of the first row that depends, modulo p, on
+    earlier rows.
     """
     xp = array_namespace(stack)
     count, m, n = stack.shape

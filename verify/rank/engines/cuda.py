@@ -138,7 +138,7 @@ class CudaKernels:
         return self._compiled[key]
 
     def _self_test(self) -> None:
-        """Compare the largest products that the bound allows with integers, in order to reject
+        """Check the largest products that the bound allows against integers, in order to reject
         emulated doubles."""
         cupy, extreme = self._cupy, PRIMES_FLOAT64[0] // 2
         stack = cupy.full((1, 2 * WIDTH, WIDTH), float(extreme))

@@ -15,7 +15,7 @@ SOURCE = r"""
 // and PANEL rows. Row after row: find the first nonzero entry (minimum over the block), let the
 // thread that holds its column publish the multipliers and the inverse, scale, subtract.
 // Bounds: Lemmas 1 and 2 of verify/rank/engines/arithmetic.py; an entry receives at most PANEL
-// products here, the caller keeps the count of those before.
+// products here, and the caller counts the earlier ones.
 
 #ifndef PANEL
 #define PANEL 16
@@ -23,7 +23,7 @@ SOURCE = r"""
 #ifndef PER_THREAD
 #define PER_THREAD 1
 #endif
-#ifndef THREADS // at most this many in a block: the compiler fits its registers to it
+#ifndef THREADS // the most in a block, which limits the registers of a thread
 #define THREADS 1024
 #endif
 #if PER_THREAD <= 4 // registers; more columns are in local memory anyway

@@ -47,7 +47,7 @@ class FeatureRows:
 
     p: a prime below 2^24 that does not divide the contexts' denominator.
     width: the columns per head, c; the default d gives Z itself. xp: the array namespace of the
-    results. columns: the number of columns, H·c. at_once: the examples to ask for at a time.
+    results. columns: the number of columns, H·c. at_once: how many examples to request at a time.
 
     >>> from attncert.constructions.data.generators import random
     >>> from flint import fmpq_mat

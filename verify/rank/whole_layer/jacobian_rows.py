@@ -147,7 +147,7 @@ def jacobian_rank(
     cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> JacobianRank:
-    """The largest rank of J modulo one of the primes. The search stops at `enough` (default T·m).
+    """The largest rank of J found modulo a prime. The search stops at `enough` (default T·m).
 
     The result is exact, and a lower bound on the rank over ℝ. columns: as for `JacobianRows`; fewer
     columns cannot raise the rank. They are put in a random order, so that every block of columns
@@ -205,7 +205,7 @@ def rank_of(
     """The rank modulo p of the rows that `make` computes for these data with the namespace xp.
 
     cluster: eliminates a large table on its workers (`is_spread`); the rank is then assumed.
-    errors: those of `make` and its rows, which are raised as they are.
+    errors: exceptions of `make` and its rows, which are raised unchanged.
     """
     if cluster is not None and is_spread(count, cluster):
         return spread_rank(make, data, p, count, cluster, progress, errors)
@@ -213,7 +213,7 @@ def rank_of(
 
 
 def is_spread(count: int, cluster: Cluster | None) -> bool:
-    """Whether `rank_of` takes the rank of this number of rows from workers."""
+    """Whether `rank_of` lets workers compute the rank of this number of rows."""
     return cluster is not None and count > _SMALL
 
 

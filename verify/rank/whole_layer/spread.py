@@ -6,7 +6,7 @@ worker that computed them, and blocks travel, so that every worker holds an equa
 The rank is the number of all pivots. It does not depend on the blocks or on the workers.
 
 Every step is a pure function of earlier results. If a worker is lost, so are its panels; they are
-computed again, in their order, on the workers that are there.
+computed again, in their order, on the remaining workers.
 
 **Memory** of a worker with one thread, for w columns: its share of the panels, 4 (T w - T^2/2)
 bytes in all; two or three blocks of 4 w _BLOCK bytes; and temporaries of 40 w HEIGHT bytes.
@@ -83,9 +83,9 @@ def spread_rank(
     """The rank of all rows modulo p, which is assumed, since only the first block is also
     eliminated here.
 
-    make: the rows of some examples; the same for each. count: the number of all rows. Raises
-    InputError for false records and for workers that are lost too often. errors: those of `make`,
-    which are raised as they are.
+    make: computes the rows of some examples, equally many for each. count: the number of all rows.
+    Raises InputError for false records and for workers that are lost too often. errors: exceptions
+    of `make`, which are raised unchanged.
     """
     shards = Plan("rows", 0, data.T, max(1, _BLOCK * data.T // count)).shards()
     run = _Run(shards, make, data, p, count // data.T, cluster, progress, errors)
@@ -98,7 +98,7 @@ def spread_rank(
             with suppress(TimeoutError):
                 cluster.wait_for_workers(len(workers), timeout=_RETURN)
     else:
-        raise InputError("shards", WORKERS, f"run by some that were lost {_LOSSES + 1} times")
+        raise InputError("shards", WORKERS, f"run by workers that were lost {_LOSSES + 1} times")
     first = {shards[0]: run.records[shards[0]]}
     _, true = repeated(first, _first, (make, data, p))
     if not true:
@@ -136,7 +136,7 @@ class _Run:
         self._make = submitted(cluster, same, make)
 
     def eliminate(self, workers: Sequence[str]) -> None:
-        """Fill `records`, but compute no panels again that one of these workers holds."""
+        """Fill `records` without recomputing panels that one of these workers holds."""
         held = self.held.items()
         self.held = {x: (at, future) for x, (at, future) in held if at in workers and future.done()}
         pending = [shard for shard in self._shards if shard not in self.held]
@@ -148,7 +148,7 @@ class _Run:
                 self._progress(shard.stop, self._data.T)
 
     def _submit(self, workers: Sequence[str], shard: Shard) -> _Watched:
-        """Start one block, whose panels will be on the worker with the fewest."""
+        """Start one block, whose panels will be on the worker that holds the fewest."""
         blocks = Counter(at for at, _ in self.held.values())
         own = min(workers, key=lambda worker: blocks[worker])
         part = self._data.take(range(shard.start, shard.stop))
@@ -171,7 +171,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Watched:
-    """A future whose result is there only if all these workers are."""
+    """A future whose result is available only while none of these workers is lost."""
 
     future: Any
     workers: frozenset[str]
