@@ -102,8 +102,8 @@ def _orthogonal_sets(gram: IntArray) -> RankBound | None:
     a, b = int((side == 0).sum()), int((side == 1).sum())
     sizes = (p + product // p + 1 for p in range(1, a + 1) if product // p < b)
     why = (
-        f"The vectors form two sets, of {a} and of {b} mutually orthogonal vectors, and p of one set "
-        f"and q of the other are independent if pq is at most {product} (Elad and Bruckstein)."
+        f"The vectors form two sets, of {a} and of {b} mutually orthogonal vectors, and p of one "
+        f"set and q of the other are independent if pq is at most {product} (Elad and Bruckstein)."
     )
     return RankBound("lower", min(sizes, default=N + 1) - 1, "coherence", why)
 
