@@ -3,7 +3,7 @@
 The checker (verify/checker) reads the file with its own code, and refuses a file above its caps. No
 such file is written, because `sealed` raises `TooLarge` instead.
 
-The data are in a file beside the certificate if they have too many numbers, or if `--data-file` is
+The data are in a file beside the certificate if they hold too many numbers, or if `--data-file` is
 given; the certificate then contains the name, size and SHA-256 of the file. The file is canonical
 JSON if verify/checker can read it, otherwise an .npz of integers (attncert check --fast).
 """
@@ -45,8 +45,8 @@ _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, as o
 
 
 class TooLarge(Exception):
-    """A certificate would be above a cap of the checker; the message is a clause that says
-    which."""
+    """A certificate would be above a cap of the checker; the message is a clause with the
+    reason."""
 
 
 class DataFile(dict[str, Any]):
@@ -74,7 +74,7 @@ def certificate(
     file: DataFile | None = None,
 ) -> Certificate:
     """The certificate of an interpolation or, if `prime` is given, of full rank modulo that prime.
-    file: the data file, if the data are outside. Raises TooLarge.
+    file: the data file, if there is one. Raises TooLarge.
     """
     _require_short(m for head in layer.heads for m in (head.key, head.query, head.value))
     claim = "interpolation" if prime is None else "full-rank"
@@ -159,7 +159,7 @@ def require_readable(text: bytes) -> None:
 
 
 def canonical_bytes(body: Mapping[str, Any]) -> bytes:
-    """ASCII JSON with sorted keys and without white space, so that equal contents give identical
+    """ASCII JSON with sorted keys and without whitespace, so that equal contents give identical
     bytes."""
     return json.dumps(body, sort_keys=True, separators=(",", ":")).encode("ascii")
 
@@ -188,8 +188,8 @@ def envelope(
     provenance: Mapping[str, Any],
     file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """The keys of every claim about examples. stored: the data. file: the data file, if the data
-    are outside. provenance: from `produced_by`."""
+    """The keys of every claim about examples. stored: the data. file: the data file, if there
+    is one. provenance: from `produced_by`."""
     return NOTHING | {
         "claim": claim,
         "construction": construction,
@@ -247,8 +247,8 @@ def produced_by(command: str, seed: int) -> dict[str, Any]:
 
 
 def data_file(data: Dataset, always: bool = False) -> DataFile | None:
-    """The data file of a certificate; None if the certificate contains the data, which have at most
-    INSIDE numbers, and `always` is not set. Raises TooLarge if no checker would read the file.
+    """The data file of a certificate; None if the certificate contains the data (at most INSIDE
+    numbers). always: return a file even then. Raises TooLarge if no checker would read the file.
 
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1]], [5, "1/3"])
     >>> data_file(data), data_file(data, always=True)

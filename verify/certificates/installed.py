@@ -1,5 +1,5 @@
-"""The versions of installed packages. Each is read once, since this takes 1 ms and a proof names
-nine."""
+"""The versions of installed packages. Each is read once, since reading takes 1 ms and a proof
+lists nine."""
 
 from __future__ import annotations
 

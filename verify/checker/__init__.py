@@ -2,11 +2,11 @@
 
 The checker needs only the standard library and trusts nothing in a certificate; docs/certificate.md
 states what it proves. Start with `claims.py` (the table of claims and `check_file`), `limits.py`,
-`reading.py` and `layer.py`. Each claim has a file of its own name.
+`reading.py` and `layer.py`. The table names the module that judges each claim.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from .claims import CLAIMS, EXIT, Verdict, check_file

@@ -14,7 +14,7 @@ def package() -> Any:
     if __package__:
         return importlib.import_module(__package__)
     sys.dont_write_bytecode = True  # leave a report's folder unchanged
-    with suppress(OSError):  # Python cached this file before it ran it
+    with suppress(OSError):  # Python cached this file before running it
         cached = importlib.util.cache_from_source(__file__)
         os.remove(cached)
         os.rmdir(os.path.dirname(cached))

@@ -6,7 +6,7 @@ are exact, unless they are irrational or too long.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ class Enclosed:
         return self.balls.softmax(rows, [1] * len(rows))
 
     def hardmax(self, logits: Any) -> Any:
-        """Balls cannot show a tie, so exactly one logit may be the largest."""
+        """Balls cannot show a tie, so there must be a single largest logit."""
         low = max(c - r for c, r in zip(*logits, strict=True))
         leads = [c + r >= low for c, r in zip(*logits, strict=True)]
         need(sum(leads) == 1, "balls are too wide to tell which logit is the largest", "over limit")
@@ -102,7 +102,7 @@ class Enclosed:
         return pairs(cosines), pairs(sines)
 
     def normalized(self, balls: Any, one: Any) -> Any:
-        """balls: (centres, radii, unit), where the unit belongs to both."""
+        """balls: (centres, radii, unit), with one unit for both."""
         balls = centred(*balls) if one.centred else balls
         scaled = normalized(balls, one.epsilon, self.balls.P, self.balls.limits)
         return pairs(

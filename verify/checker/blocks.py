@@ -2,7 +2,7 @@
 agree."""
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -47,15 +47,15 @@ def block(limits: Limits, one: Any) -> Any:
         need(activation in ACTIVATIONS, f"activation must be one of: {', '.join(ACTIVATIONS)}")
         map = affine(limits, one, "weights", "bias")
     if kind == "feed-forward":
-        need(one["of"] in ("query", "all", "row"), "of must be query, all or row")
+        need(one["of"] in ("query", "all", "row"), "'of' must be query, all or row")
         return FeedForward(one["of"], activation, map, residual)
-    need(one["of"] in ("query", "all"), "of must be query or all")
+    need(one["of"] in ("query", "all"), "'of' must be query or all")
     if kind == "gated":
         gate = affine(limits, one, "gate", "gate_bias")
         need(len(gate.columns) == len(map.columns), "gate and weights must be equally wide")
         return Gated(one["of"], activation, gate, map, residual)
     if kind == "group":
-        need(typed(one["blocks"], list, "blocks"), "blocks must have one block or more")
+        need(typed(one["blocks"], list, "blocks"), "blocks must have at least one block")
         return Group(one["of"], [block(limits, x) for x in one["blocks"]], residual)
     if kind == "normalization":
         return normalization(limits, one, residual)
@@ -132,9 +132,9 @@ def differentiable(limits: Limits, read: Any, written: Any, unit: str, activatio
             need(known, f"attention must be softmax with logit_unit {unit!r}, unmasked or causal")
         else:
             plain = type(one) is FeedForward and one.activation in activations and one.of != "row"
-            must = f"feed-forward of query or all, with activation {' or '.join(activations)}"
+            must = f"feed-forward, of query or all, with activation {' or '.join(activations)}"
             kind = as_written["kind"]
-            need(plain, f"this claim has no derivative of {kind}: other blocks must be {must}")
+            need(plain, f"this claim allows no such {kind} block: other blocks must be {must}")
     return pairs
 
 
@@ -162,7 +162,7 @@ def affine(limits: Limits, one: Any, weights: str, bias: str) -> Map:
 def normalization(limits: Limits, one: Any, residual: bool) -> Normalization:
     is_centred = typed(one["centred"], bool, "centred")
     (p,), q, _ = numbers(limits, [one["epsilon"]], "epsilon", 1)
-    need(p >= 0, "epsilon must not be below 0")
+    need(p >= 0, "epsilon must not be negative")
     (gain, bias), unit, _ = shaped(limits, [one["gain"], one["bias"]], "gain and bias")
     return Normalization(one["of"], is_centred, (p, q), gain, bias, unit, residual)
 
@@ -172,12 +172,12 @@ def mask_of(mask: Any) -> Any:
         return mask
     for row in typed(mask, list, "mask"):
         plain = all(type(x) is int and 0 <= x <= 1 for x in typed(row, list, "each row of mask"))
-        need(plain and any(row), "a row of mask must hold 0 and 1, and a 1")
+        need(plain and any(row), "each row of mask must hold only 0 and 1, and at least one 1")
     return mask
 
 
 def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix of any size; dims do not give it."""
+    """A matrix of any size; dims do not state it."""
     if hasattr(rows, "integers"):
         return Table(*rows.integers(where))
     need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
@@ -213,7 +213,7 @@ def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
             rows = None if one.mask in (None, "causal") else one.mask
             lines = n + 1 if every else 1
             fits = rows is None or (len(rows) == lines and all(len(row) == n for row in rows))
-            need(fits, "mask must have a row of all tokens for each vector that the block changes")
+            need(fits, "mask must have a row for each changed vector and a column for each token")
             sizes = [len(head.query.columns[0]) - 1 for head in one.heads]
             made = len(one.heads[0].out.columns)
             taken = {len(x.columns[0]) - 1 for head in one.heads for x in (head.key, head.out)}

@@ -1,7 +1,7 @@
 """The table of claims, the envelope of a certificate, and the verdict on a file."""
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -93,16 +93,16 @@ def with_prefixes(cert: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def with_layer(cert: dict[str, Any]) -> dict[str, Any]:
-    """The certificate; if its claim is about a layer, with the last block of the network as
-    `layer`."""
+    """The certificate, with the last block of the network as `layer` if the claim is about a
+    layer."""
     if "heads" not in cert["dims"]:
         return cert
     network = typed(cert["network"], list, "network")
-    need(network, "network must have one block or more")
+    need(network, "network must have at least one block")
     last = typed(network[-1], dict, "the last block of network", blocks.KEYS["attention"])
     *plain, mask, residual = (last[key] for key in ["kind", "of", "rule", "mask", "residual"])
     known = plain == ["attention", "query", "softmax"] and mask is None and residual is False
-    need(known, "the last block must be attention of query by softmax, without mask and residual")
+    need(known, "the last block must be softmax attention of the query, without mask or residual")
     unit = "1" if "near" in cert else "ln 2"
     need(last["logit_unit"] == unit, f"logit_unit of the last block must be {unit!r}")
     heads = typed(last["heads"], list, "heads", "key query value")

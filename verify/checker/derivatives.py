@@ -7,7 +7,7 @@ block), `backward` (the chain rule for one block), then `derivatives`.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple

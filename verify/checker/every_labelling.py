@@ -29,7 +29,7 @@ Then a minor that is not 0 modulo p is not 0: if the rank modulo p is T*m, so is
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple

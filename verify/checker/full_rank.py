@@ -5,7 +5,7 @@ independent, so are the rows.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from bisect import insort
@@ -42,7 +42,7 @@ def prime_of(limits: Limits, cert: Any, rows: int) -> int:
 
 def independent(columns: list[Any], p: int) -> list[Any]:
     """Columns of a shared context that span all its columns modulo p. A feature is a mean over a
-    column, so the features of the other columns are combinations of these, the same in every row,
+    column, so the features of the other columns are the same combinations of these in every row,
     and add nothing to the rank."""
     echelon = Echelon(p, len(columns))
     return [column for column in columns if echelon.joins(column)]

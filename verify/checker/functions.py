@@ -6,7 +6,7 @@ nondecreasing function is bounded on a ball by its values at both ends.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections.abc import Callable

@@ -5,7 +5,7 @@ For an example with context E (rows are tokens) and query e, a head has the logi
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import Counter, namedtuple

@@ -5,7 +5,7 @@ allowed before they are computed. If a limit is exceeded, the check stops and le
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 import math

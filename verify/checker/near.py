@@ -20,7 +20,7 @@ Read `judge`, then `evaluated` (the layer and its derivatives, in balls), then `
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -117,9 +117,9 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
     respect to them.
 
     p = softmax(E w) with w = key q, q = query.T e. A head adds p.s to output j, with s = E (value
-    output_j). So the derivative of output j by logit i is g_i = p_i (s_i - p.s), and by w it is E.T
-    g =: gamma. By key[a][b] it is gamma_a q_b; by query[a][b], e_a (key.T gamma)_b; by value[a][b],
-    z_a output_bj with z = E.T p; by output[b][j], (value.T z)_b.
+    output_j). So the derivative of output j is g_i = p_i (s_i - p.s) with respect to logit i, gamma
+    = E.T g for w, gamma_a q_b for key[a][b], e_a (key.T gamma)_b for query[a][b], z_a output_bj
+    with z = E.T p for value[a][b], and (value.T z)_b for output[b][j].
     """
     m, H, d_v = sizes
     contexts, unit, queries, unit_e = data

@@ -19,8 +19,8 @@ generates the right answer; the next symbol is the one with the largest output. 
 of letters, each a tuple of symbols at given places. A finite machine reads the letters in order;
 each step writes a symbol of the answer, which follows the prompt. Before symbol i, a situation
 fixes the last `width` letters up to letter i (null: all letters), a state that can be reached
-before them, and the symbols written meanwhile. Any other place may hold every symbol that some word
-puts there. The blocks before the first attention are computed for each of these symbols, and
+before them, and the symbols written since. Any other place may hold any symbol that some word puts
+there. The blocks before the first attention are computed for each of these symbols, and
 attention reads a box that contains all results. If a box leaves the largest output open, the
 symbols of the first place in `halves` are halved, then those of the next one, and so on.
 
@@ -31,7 +31,7 @@ that the machine writes. QED
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -100,7 +100,7 @@ Generating = namedtuple("Generating", "nearest domain tokens unit")  # tokens[sy
 
 
 def domain_parts(cert: Any, limits: Limits) -> Generating:
-    need("spelled" in cert, "the claim generates needs token sequences")
+    need("spelled" in cert, "the claim 'generates' needs token sequences")
     nearest, (d, m) = parts(cert, limits), dims(cert, "width labels")
     embedding, positions = (cert["spelled"][key] for key in ("embedding", "positions"))
     rows = numbers(limits, embedding, "embedding", m, d)  # one symbol for each output
@@ -165,7 +165,7 @@ def listed(one: Any) -> Any:
 
 def integers(one: Any, count: int) -> Any:
     whole = all(type(x) is int and 0 <= x < count for x in listed(one))
-    need(whole, f"a symbol, place or state of domain must be an integer from 0, below {count}")
+    need(whole, f"a symbol, place or state of domain must be an integer from 0 to {count - 1}")
     return tuple(one)
 
 
@@ -228,16 +228,16 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
 
 
 def halved(box: Any, first: int, *left: int) -> Any:
-    """The box with each half of the symbols at the first place, and the places left."""
+    """The box with each half of the symbols at the first place, and the remaining places."""
     middle = len(box[first]) // 2
     halves = filter(None, (box[first][:middle], box[first][middle:]))
     return [([*box[:first], some, *box[first + 1 :]], left) for some in halves]
 
 
 def ahead_of_attention(on: Mixed, blocks: Any, tokens: Any, unit: int) -> Any:
-    """The blocks from the first attention on, with its group if it is in one; and by symbol and
-    place what depends on one token alone: the vector before them, the vector with which the group
-    goes on, and the keys of the heads."""
+    """The blocks from the first attention on (with the rest of its group, if it is in one); and for
+    each symbol and place, what depends on that token alone: the vector before these blocks, the
+    vector that enters the rest of the group, and the keys of the heads."""
 
     def after(some: Any, vectors: Any) -> Any:
         *_, (made, _) = network.before(on, some, vectors)
@@ -282,7 +282,7 @@ def with_readout(blocks: Any, m: int) -> Any:
 
 
 def less_others(last: Map, right: int) -> FeedForward:
-    """A map to the differences of the output `right` and each other output."""
+    """A map to the differences between the output `right` and each other output."""
     own, *others = last.columns[right:] + last.columns[:right]
     columns = [[x - y for x, y in zip(own, other, strict=True)] for other in others]
     return FeedForward("query", "identity", Map(columns, last.unit), False)

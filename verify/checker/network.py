@@ -7,7 +7,7 @@ uses balls with the true exponential.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -89,7 +89,7 @@ def changed(
             else:
                 where = len(tokens) - 1 + one.parts.next if place is None else place
                 weights = general(on, one, h, vector, where, seen, attended)
-            if one.parts and one.parts.sinks:  # a sink acts as a token 0
+            if one.parts and one.parts.sinks:  # a sink acts like a zero token
                 rows = [*rows, on.vector([0] * (len(head.out.columns[0]) - 1), 1)]
             if one.rule == "softmax":
                 weights = on.softmax(weights, one.unit == "ln 2")
@@ -152,7 +152,7 @@ def activated(on: Any, vector: Any, activation: str) -> Any:
 
 
 def alone(blocks: Any) -> tuple[Any, Any]:
-    """The blocks at the beginning that change each token alone, and the others."""
+    """The leading blocks that change each token on its own, and the other blocks."""
 
     def is_alone(one: Any) -> bool:
         if type(one) is Group and not all(map(is_alone, one.blocks)):
@@ -177,9 +177,9 @@ def keys_of(on: Any, one: Any, tokens: Any) -> Any:
 
 
 def before(on: Any, blocks: Any, tokens: Any, begun: Any = None) -> Any:
-    """The tokens before each block and the keys of its heads, or the same for the blocks of a
-    group; then the final tokens. begun: the tokens with which a group at the beginning begins, and
-    the keys of the first attention, if it is there."""
+    """For each block, the tokens before it and the keys of its heads (for a group, the same for
+    each of its blocks); then the final tokens. begun: the tokens that enter the blocks of a leading
+    group, and the keys of the first attention, if there is one."""
     for one in blocks:
         n, attends = len(tokens), type(one) is Attention
         inner, keys = begun or (tokens, None)
@@ -204,7 +204,7 @@ def before(on: Any, blocks: Any, tokens: Any, begun: Any = None) -> Any:
 
 
 def query_after(on: Any, blocks: Any, contexts: Any, query: Any, begun: Any = None) -> Any:
-    """The query after the blocks. begun: that with which a group at the beginning begins."""
+    """The query after the blocks. begun: the query that enters the blocks of a leading group."""
     for k, (one, (tokens, keys)) in enumerate(zip(blocks, contexts, strict=False)):
         if type(one) is Group:
             new = query_after(on, one.blocks, keys, query if k or begun is None else begun)

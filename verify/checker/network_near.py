@@ -7,7 +7,7 @@ map is shown to take this box into itself. The outputs and their derivatives are
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -33,7 +33,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     (p,), q, _ = numbers(limits, [claim["radius"]], "near.radius", 1)
     need(p > 0, "near.radius must be above 0", "wrong")
     network = typed(cert["network"], list, "network")
-    need(network, "network must have one block or more")
+    need(network, "network must have at least one block")
     read = [block(limits, one) for one in network]
     pairs = differentiable(limits, read, network, "1", ("identity",))
     contexts = contexts_of(limits, cert, cert["data"])
@@ -110,8 +110,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> Any:
-    """For each example, its outputs and, if `box` is set, the derivatives by all weights in the
-    box."""
+    """For each example, its outputs and, if `box` is set, the derivatives with respect to all
+    weights in the box."""
     T, m = dims(cert, "examples labels")
     on, (p, q) = BallNumbers(P, limits), parts.radius
     free, reach, first, blocks = set(parts.unknowns) if box else set(), up(p << P, q), 0, []

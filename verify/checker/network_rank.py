@@ -2,8 +2,8 @@
 
 `rank.of` says which rows: one for each entry of each label, or one for each example:
 
-    "jacobian"          the derivatives of the outputs by all weights. Then the labellings that
-                        weights of this shape output contain an open set.
+    "jacobian"          the derivatives of the outputs with respect to all weights. Then the
+                        labellings that weights of this shape output contain an open set.
     "jacobian at zero"  the same, and all outputs are 0, whatever the data are: for heads of the
                         last block with equal key and query, the products value @ output add up to
                         0. Then weights of this shape memorize every labelling: by the rank, the
@@ -11,7 +11,7 @@
                         contains y / c for any labels y and some c > 0; multiplying the values of
                         the last block by c multiplies the outputs by c.
     "features"          the features of the last block (its heads' means of the tokens). Then one
-                        choice of keys, queries and earlier blocks memorizes every labelling.
+                        choice of keys, queries and earlier blocks serves every labelling.
 
 The arithmetic. Logits are in units of ln 2. The states after a softmax block are rational, and so
 are the next logits. Let p_0 = 2 p_1 + 1, p_1 = 2 p_2 + 1, ... be primes (`rank.primes`), one more
@@ -22,7 +22,7 @@ p_{L-l+1}.
 
 What it shows. Let D be a common denominator of the logits of a block on these data, and c a
 multiple of D that is 1 modulo every p_k. If the keys are multiplied by such a c in one block after
-the other, all logits become integers and no residue changes. So these are the residues of actual
+another, all logits become integers and no residue changes. So these are the residues of actual
 real weights. A derivative is a polynomial in ln 2 with rational coefficients, and ln 2 is
 transcendental. So a minor is not 0 if it is not 0 modulo p_0 with some integer (`rank.slope`) in
 place of ln 2. Denominators are softmax sums and the denominators in the file; none may be 0 modulo
@@ -36,7 +36,7 @@ identity or 0, and the argument above applies.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple
@@ -65,13 +65,13 @@ def parts(cert: Any, limits: Limits) -> Parts:
     rank = typed(cert["rank"], dict, "rank", "of primes slope value")
     need(rank["of"] in OF, f"rank.of must be one of: {', '.join(OF)}")
     network = typed(cert["network"], list, "network")
-    need(network, "network must have one block or more")
+    need(network, "network must have at least one block")
     kinds = [block(limits, one) for one in network]
     pairs = differentiable(limits, kinds, network, "ln 2", ("identity", "relu"))
     softmax = [one for one, _ in pairs if type(one) is Attention]
     last = kinds[-1]
     ends = type(last) is Attention and last.of == "query" and not last.residual
-    need(ends, "the last block must be attention of query, without residual")
+    need(ends, "the last block must be attention of the query, without residual")
     primes = chain(limits, rank["primes"], len(softmax))
     (slope,), unit, _ = numbers(limits, [rank["slope"]], "rank.slope", 1)
     need(unit == 1, "rank.slope must be an integer")
@@ -106,7 +106,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 def chain(limits: Limits, texts: Any, softmax: int) -> list[int]:
     """The primes. The rank is computed modulo the first prime."""
-    need(softmax, "the network must have a block of attention")
+    need(softmax, "the network must have an attention block")
     primes, unit, _ = numbers(limits, typed(texts, list, "rank.primes"), "rank.primes", softmax + 1)
     known = unit == 1 and all(2 < p < 2**62 and p % 2 and is_prime(p) for p in primes)
     need(known, "rank.primes are not odd primes below 2^62", "wrong")
@@ -182,7 +182,7 @@ class Field:
         return [x * over % self.p for x in powers]
 
     def by_logits(self, shares: list[int], slopes: list[int]) -> list[int]:
-        """The derivatives by the logits, with `slope` instead of ln 2."""
+        """The derivatives with respect to the logits, with `slope` instead of ln 2."""
         mean = self.dot(shares, slopes)
         pairs = zip(shares, slopes, strict=True)
         return [x * (y - mean) * self.slope % self.p for x, y in pairs]

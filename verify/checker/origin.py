@@ -1,7 +1,7 @@
 """Where the data come from: rounding of other data, all inputs of a domain, or another file."""
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 import os
@@ -67,7 +67,7 @@ def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
 
 
 def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
-    """Each pair of one of these contexts and one of these queries is an example, exactly once. So
+    """Each pair of one of these contexts and one of these queries is an example exactly once. So
     the two sorted lists of pairs must be equal, and no pair may occur twice."""
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
@@ -113,7 +113,7 @@ def data_file(cert: Any, path: str, limits: Limits, tables: Any, keys: Any) -> A
     """
     name, size = cert["data_file"]["name"], typed(cert["data_file"]["bytes"], int, "bytes")
     plain: Any = DATA_NAME.fullmatch(typed(name, str, "data_file.name"))
-    need(plain, "data_file.name must be letters, digits, _ or -, and .json or .npz: no folder")
+    need(plain, "data_file.name must be letters, digits, _, -, then .json or .npz, with no folder")
     beside = os.path.join(os.path.dirname(os.path.abspath(path)), name)
     need(os.path.isfile(beside), f"{name} is missing: it belongs beside the certificate")
     need(os.path.getsize(beside) == size, f"the size of {name} is not data_file.bytes", "wrong")

@@ -2,7 +2,7 @@
 denominator."""
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 import json
@@ -143,7 +143,7 @@ def numbers(limits: Limits, nested: Any, where: str, *shape: Any) -> Table:
         lists = [y for x in lists for y in x]
     texts: Any = lists
     fits = all(type(text) is str and NUMBER.fullmatch(text) for text in texts)
-    need(fits, f"{where} must hold strings 'p' or 'p/q', q > 0, to {MAX_DIGITS} digits each")
+    need(fits, f"{where} must hold strings 'p' or 'p/q', q > 0, up to {MAX_DIGITS} digits each")
     # Denominators are compared as strings, since integers can be chosen to collide in a dict.
     below, unit = {text.partition("/")[2] or "1": 1 for text in texts}, 1
     for text in below:

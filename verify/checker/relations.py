@@ -1,7 +1,7 @@
 """The claims "dependent-set" and "impossible": relations between vectors or between examples."""
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from collections import namedtuple

@@ -6,7 +6,7 @@ object, so that `merged` in `layer.py` can count them.
 """
 
 if __name__ == "__main__":
-    print("unusable: run the folder: python checker certificate.json")
+    print("unusable: run the folder, not this file: python checker certificate.json")
     raise SystemExit(2)
 
 from typing import Any
@@ -26,7 +26,7 @@ class Rows:
 
     def integers(self, where: str, *shape: Any) -> Any:
         wide = not shape or shape[-1] == self.width
-        need(wide, "embedding must be as wide as dims say")
+        need(wide, "embedding must have the width that dims state")
         return self.table
 
 
@@ -39,7 +39,7 @@ def prefixes(cert: Any, limits: Limits) -> Any:
     sequences = typed(data["sequences"], list, "sequences")
     for sequence in sequences:
         known = all(type(x) is int and 0 <= x < count for x in typed(sequence, list, "a sequence"))
-        need(known, "sequences must hold rows of embedding, counted from 0")
+        need(known, "sequences must hold numbers of rows of embedding, counted from 0")
     examples = places(data["examples"], sequences, cert["dims"]["examples"])
     limits.hold(16 * sum(place + 1 for _, place in examples))
     table, tokens = placed(limits, symbols, sequences, data["positions"], d)

@@ -30,7 +30,7 @@ _Answer = TypeVar("_Answer", bound=Answer)
 
 
 def judged(answer: _Answer) -> _Answer:
-    """The answer, which is made undecided and stripped of certificates if a checker rejects one."""
+    """The answer, made undecided and stripped of certificates if a checker rejects one of them."""
     for file in answer.files:
         if reason := contradiction(file, judge_of(file, answer)):
             return answer.contradicted(reason)
@@ -38,10 +38,10 @@ def judged(answer: _Answer) -> _Answer:
 
 
 def contradiction(file: Mapping[str, Any], judge: str) -> str:
-    """A clause that says why this judge rejects the file; "" if it does not, if there is no judge,
+    """A clause that says why this judge rejects the file; "" if it does not, if no judge is named,
     or if the file exceeds a limit of the checker.
 
-    The file is written to a folder and read as by `attncert check`. Arithmetic: as in the checker.
+    It is written to a folder and read as `attncert check` reads it. Arithmetic: as in the checker.
     """
     if not judge:
         return ""

@@ -1,4 +1,4 @@
-"""Data from token sequences: contexts and queries are prefixes, with one example for each class.
+"""Data from token sequences: contexts are prefixes, with one example for each class.
 
 The output of softmax attention does not change if tokens are reordered or all their counts are
 multiplied by the same number. So examples with equal queries and proportional multisets of tokens
@@ -88,7 +88,7 @@ class Prefixes(Sequences):
         if not self.merged:
             return ""
         others = counted(self.merged, "more place")
-        return f" {others} of the class and label of one of these are not counted again."
+        return f" {others} with the class and label of one of these are not counted again."
 
     def claims(self, data: Dataset) -> list[Claim]:
         return [timed(partial(self._claim, data))]

@@ -89,7 +89,7 @@ def untrue(actual: str) -> InputError:
 
 @contextlib.contextmanager
 def dask(address: str | None) -> Iterator[Cluster | None]:
-    """A client that is connected to the Dask scheduler at this address; None without one.
+    """A client that is connected to the Dask scheduler at this address; None without an address.
 
     Raises InputError if the `dask` extra is missing, nothing answers within ten seconds, or the
     cluster has no worker within a minute.
@@ -110,9 +110,9 @@ def dask(address: str | None) -> Iterator[Cluster | None]:
         connection = await connect(address, timeout=10, **tls)
         await connection.close()
 
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error has one line
-    try:  # before a client exists, since one that never connected hangs when it is discarded
-        with ThreadPoolExecutor(1) as apart:  # the thread of a notebook already has an event loop
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error is enough
+    try:  # before a client exists: a client that never connected hangs when discarded
+        with ThreadPoolExecutor(1) as apart:  # a notebook's thread already has an event loop
             apart.submit(asyncio.run, reach()).result()
         client = distributed.Client(address, timeout=10, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
@@ -144,7 +144,7 @@ def _on_cluster(
 
 @contextlib.contextmanager
 def given_up(errors: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """Errors of a cluster as InputError, except for these errors."""
+    """Raise a cluster's errors as InputError, except for errors of these types."""
     try:
         yield
     except BaseException as error:
@@ -159,7 +159,7 @@ def answered(
 ) -> Generator[Record]:
     """The records of shards, in their order, from workers.
 
-    submit: starts a shard, and returns a future of the answer of `remote`. One shard more than the
+    submit: starts a shard, and returns a future for the answer of `remote`. One shard more than the
     workers have threads is started before the first of them is done, so that little work is lost
     with a worker.
     """

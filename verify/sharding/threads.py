@@ -37,7 +37,7 @@ def parallel_map(
     try:
         yield from in_order(lambda item: pool.submit(job, item), items, 2 * threads)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # a worker may collect this object
+        pool.shutdown(wait=False, cancel_futures=True)  # may run on a worker thread
 
 
 def in_order(submit: Callable[[_Item], Any], items: Iterable[_Item], ahead: int) -> Generator[Any]:

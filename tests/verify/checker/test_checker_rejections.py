@@ -149,7 +149,7 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     "a group of another type": (changed(LAYER, "groups.0", 0), "each group must be of type list"),
     "a member of another type": (changed(LAYER, "groups.0.1", True), "each member"),
     "an empty group": (changed(LAYER, "groups.1", [[2, 3], []]), "each member"),
-    "no block": (changed(LENGTHS, "network", []), "network must have one block or more"),
+    "no block": (changed(LENGTHS, "network", []), "network must have at least one block"),
     "two blocks": (
         changed(LENGTHS, "network", LENGTHS["network"] * 2),
         "the blocks before the last must make tokens and queries of width",
@@ -329,7 +329,7 @@ def test_the_number_grammar(number: str, tmp_path: Path) -> None:
     for certificate, path in ((LAYER, "data.labels.0.0"), (SET, "relation.coefficients.0")):
         verdict = check_file(written(changed(certificate, path, number), tmp_path))
         assert verdict.status == "unusable"
-        assert "must hold strings 'p' or 'p/q', q > 0, to 500000 digits each" in verdict.message
+        assert "must hold strings 'p' or 'p/q', q > 0, up to 500000 digits each" in verdict.message
 
 
 def too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Verdict]:

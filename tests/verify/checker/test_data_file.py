@@ -295,13 +295,13 @@ def test_the_coq_checkers_say_that_they_read_none(
     path = outside(CASES["full-rank"](), tmp_path)
     verdict, theorem = instance(path)
     assert (verdict.status, theorem) == ("unusable", None)
-    assert verdict.message == "--kernel reads no certificate with a data_file"
+    assert verdict.message == "--kernel cannot read a certificate with a data_file"
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho 'over limit: data in another file'\nexit 3\n")
     program.chmod(0o755)
     monkeypatch.setattr(executable, "executable", lambda: program)
     told = executable.check_file(path)
-    assert told.message == "verified: this checker reads no certificate with a data_file"
+    assert told.message == "verified: this checker cannot read a certificate with a data_file"
     assert executable.check_file(written(b"{", tmp_path)).message.endswith("in another file")
 
 

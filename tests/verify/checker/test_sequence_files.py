@@ -134,5 +134,5 @@ def test_it_is_explained(claim: str, tmp_path: Path) -> None:
 def test_no_theorem_is_written_of_sequences(tmp_path: Path) -> None:
     verdict, theorem = instance(written(TRUE["full-rank"], tmp_path))
     assert (verdict.status, verdict.message, theorem) == (
-        "unusable", "--kernel reads no sequences", None,
+        "unusable", "--kernel cannot read sequences", None,
     )  # fmt: skip

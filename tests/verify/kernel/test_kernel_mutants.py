@@ -185,4 +185,4 @@ def test_a_layer_after_blocks_is_no_theorem(tmp_path: Path) -> None:
     path = written(networks.behind(layer_certificate("interpolation"), 1), tmp_path)
     verdict, theorem = instance.instance(path)
     assert (verdict.status, theorem) == ("unusable", None)
-    assert verdict.message == "--kernel reads no layer after other blocks"
+    assert verdict.message == "--kernel cannot read a layer after other blocks"

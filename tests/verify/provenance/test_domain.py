@@ -84,7 +84,7 @@ def test_a_domain_that_holds_a_pair_twice(tmp_path: Path) -> None:
 
 def test_no_theorem_is_written_of_a_domain(certificate: Certificate, tmp_path: Path) -> None:
     verdict, theorem = instance(written(certificate, tmp_path))
-    assert (verdict.message, theorem) == ("--kernel reads no domains", None)
+    assert (verdict.message, theorem) == ("--kernel cannot read domains", None)
 
 
 def test_numbers_are_compared_and_not_their_texts(certificate: Certificate, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def executable() -> Path:
 
 
 def build(progress: StageProgress = silent) -> Path:
-    """Compile the theorems and the checker (in minutes, with 1.1 GB) and return the executable.
+    """Compile the theorems and the checker (takes minutes and 1.1 GB) and return the executable.
     progress: counts files.
 
     Raises InputError if a tool is missing or make fails.
@@ -120,7 +120,7 @@ def check_file(
     if status in ("unusable", "over limit"):
         claim, dims = None, {}
         if outside and status == "over limit":
-            message = "this checker reads no certificate with a data_file"
+            message = "this checker cannot read a certificate with a data_file"
     return Verdict(status, claim, f"verified: {message}", dims)
 
 

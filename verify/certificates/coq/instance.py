@@ -47,13 +47,13 @@ def instance(
 
     def judged(cert: dict[str, Any], limits: Limits) -> str:
         outside = cert["data_file"] is not None
-        need(not outside, "--kernel reads no certificate with a data_file")
+        need(not outside, "--kernel cannot read a certificate with a data_file")
         behind = "layer" in cert and len(cert["network"]) > 1
-        need(not behind, "--kernel reads no layer after other blocks")
+        need(not behind, "--kernel cannot read a layer after other blocks")
         listed = hasattr(cert["data"].get("contexts"), "table")
-        need(not listed, "--kernel reads no sequences")
+        need(not listed, "--kernel cannot read sequences")
         whole = cert["origin"] is not None and cert["origin"]["kind"] == "domain"
-        need(not whole, "--kernel reads no domains")
+        need(not whole, "--kernel cannot read domains")
         certificates.append(cert)
         return judge(cert, limits)
 
@@ -128,7 +128,7 @@ Local Notation value_of := (fun x : Z => x)."""
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the theorem. proof: a function of one equality between an evaluation and true."""
+    """A part of the theorem. proof: a function of the proof that an evaluation equals true."""
 
     definitions: str
     statement: str

@@ -25,7 +25,7 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     T, n, d, m = dims(cert, "examples context width labels")
     H, d_h, d_v = dims(cert, "heads head_width value_width")
     p = parts.prime
-    large = f"rank.prime is not from 11 to {PRIMES_FLOAT64[0]}: leave out --fast"
+    large = f"rank.prime is not between 11 and {PRIMES_FLOAT64[0]}: leave out --fast"
     need(11 <= p <= PRIMES_FLOAT64[0], large, "over limit")
     columns, some = H * (d * (2 * d_h + d_v) + d_v * m), at_once(T, m)
     # Memory for a block of rows with its parts, temporaries and residues; all rows; softmax

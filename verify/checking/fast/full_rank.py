@@ -194,7 +194,7 @@ def power_of_two(exponents: Residues, tables: tuple[Residues, Residues], p: int)
 def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> Residues:
     """The features mod p of each head: the means of tokens with the weights (T, H, n).
 
-    contexts: one, or one for each example. some: the numbers of these examples.
+    contexts: one, or one for each example. some: the indices of these examples.
     """
     rows = weights.reshape(-1, weights.shape[-1])  # one product instead of one for each example
     if len(contexts) == 1:

@@ -47,7 +47,7 @@ class MappedArray:
 def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedArray]:
     """The data in `path`, an .npz whose size was compared before. Raises Rejected."""
     name = cert["data_file"]["name"]
-    need(cert["claim"] == "full-rank", "data in an .npz are read for the claim full-rank alone")
+    need(cert["claim"] == "full-rank", "data in an .npz are read only for the claim full-rank")
     for key in ("origin", "tokens"):
         need(cert[key] is None, f"{key} must be null if the data are in an .npz")
     limits.on_time()
