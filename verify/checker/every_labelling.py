@@ -16,16 +16,16 @@ weights onto a neighbourhood of 0. Given labels y, choose c > 0 such that y / c 
 are linear in V, so multiplying V by c turns weights that output y / c into weights that output y.
 QED
 
-The Jacobian. Let C = E^T (diag p - p p^T) E and g = C (V O)_j. The derivatives of output j are
+The Jacobian. Let C = E^T (diag p - p p^T) E and g = C (V O)_j. Output j has these derivatives:
 
-    by K_ab:  g_a (Q'^T e)_b = ln 2 * g_a (Q^T e)_b      by Q'_ab:  e_a (K^T g)_b
-    by V_ab:  z_a O_bj                                   by O_bj:   (V^T z)_b
+    for K_ab:  g_a (Q'^T e)_b = ln 2 * g_a (Q^T e)_b      for Q'_ab:  e_a (K^T g)_b
+    for V_ab:  z_a O_bj                                   for O_bj:   (V^T z)_b
 
 The Jacobian is J D with J rational and D diagonal, with ln 2 for the columns of K and 1 elsewhere,
 so its rank is that of J. Contexts and queries are multiplied by common denominators; each K, Q and
 V, and O, is scaled to integers without a common factor. Each column of J is thereby multiplied by a
 nonzero number, and softmax sums are the only denominators left. None may be 0 modulo the prime p.
-Then a minor that is not 0 modulo p is not 0: if the rank modulo p is T*m, so is the rank.
+Then a minor that is not 0 modulo p is not 0: if the rank modulo p is T*m, so is the rank of J.
 """
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class Rounded(Origin):
 
     def words(self, data: Dataset) -> str:
         return (
-            f" The data are the given ones, contexts and queries rounded to multiples of "
+            f" The data are the given ones, with contexts and queries rounded to multiples of "
             f"{self.grid} (ties to even): no number changed by more than {self._most}."
         )
 
@@ -78,8 +78,8 @@ class Rounded(Origin):
             wrong = str(rejected.args[1])
         return Claim.checked(
             ids.ROUNDING,
-            f"Contexts and queries are the given ones rounded to multiples of {self.grid}, ties to "
-            f"even multiples; no number changed by more than {self._most}, and the labels are as "
+            f"Contexts and queries are the given ones rounded to multiples of {self.grid} (ties to "
+            f"even); no number changed by more than {self._most}, and the labels are as "
             "given.",
             not wrong,
             {"reason": wrong},

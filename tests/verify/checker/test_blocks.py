@@ -272,7 +272,7 @@ def test_planted_defects(name: str, place: str, value: Any, status: str, tmp_pat
 def test_claims_about_derivatives_refuse_by_name(name: str, kind: str) -> None:
     """Groups may be nested with a second skip connection, which is refused, too."""
     skips = "two skip connections"
-    file, engine = f"no derivative of {kind}", f"block 1 is a block of kind {kind}"
+    file, engine = f"no such {kind} block", f"block 1 is a block of kind {kind}"
     true, limits = TRUE[name], Limits()
     of_near = {"near": {"radius": "1/9", "unknowns": [], "inverse": []}}
     of_rank = {"rank": {"of": "jacobian", "primes": [], "slope": "1", "value": 1}}

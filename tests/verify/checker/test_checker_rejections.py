@@ -160,8 +160,8 @@ UNUSABLE: dict[str, tuple[Content, str]] = {
     ),
     "a mask": (changed(LENGTHS, "network.0.mask", "causal"), "without mask"),
     "a residual of 0": (changed(LENGTHS, "network.0.residual", 0), "without mask"),
-    "hardmax": (changed(LENGTHS, "network.0.rule", "hardmax"), "by softmax"),
-    "all tokens attend": (changed(LENGTHS, "network.0.of", "all"), "of query"),
+    "hardmax": (changed(LENGTHS, "network.0.rule", "hardmax"), "softmax attention"),
+    "all tokens attend": (changed(LENGTHS, "network.0.of", "all"), "of the query"),
     "a readout in full-rank": (
         changed(RANK, "network.0.output", [["1"]] * 3),
         "value and output must be null",

@@ -53,8 +53,8 @@ def executable() -> Path:
 
 
 def build(progress: StageProgress = silent) -> Path:
-    """Compile the theorems and the checker (takes minutes and 1.1 GB) and return the executable.
-    progress: counts files.
+    """Compile the theorems and the checker, and return the executable. This takes minutes and
+    1.1 GB. progress: counts files.
 
     Raises InputError if a tool is missing or make fails.
     """
