@@ -15,8 +15,8 @@ the output matrix, computes
 
     L = R Q (X K)ᵀ,   P = softmax of the rows of L,   Z = P X,   and adds  Z V O.                (1)
 
-Let G be the derivative of one output with respect to ("by", for short) the block's result. Reverse
-mode gives, head by head,
+Let G be the derivative of one output with respect to the block's result, and write "by O" for
+derivatives with respect to O, and so on. Reverse mode gives, head by head,
 
     by O: (ZV)ᵀG,   D = G Oᵀ,   by V: ZᵀD,   A = D Vᵀ,   by X: PᵀA,                              (2)
     S = λ P∘(A Xᵀ - row sums of P∘A Xᵀ),   by Q: Rᵀ(S X K),   by R: S X K Qᵀ,                    (3)

@@ -109,8 +109,8 @@ def tokens_of(
     """The numerators of tokens (b or 1, n, d) and queries (b, d) of the examples from `start` to
     `stop`, and how often each token occurs in its context, (b or 1, 1, 1, n) or None.
 
-    blocks: the blocks of the network. If one is causal, equal tokens are listed separately, in the
-    order of the context, and the padding of shorter contexts comes last, with count 0.
+    blocks: the blocks of the network. If any of them is causal, equal tokens are listed separately,
+    in the order of the context, and the padding of shorter contexts comes last, with count 0.
     """
     queries = data.queries.numerators[start:stop]
     causal = any(getattr(block, "causal", False) for block in blocks)

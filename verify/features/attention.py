@@ -116,7 +116,8 @@ class Attention:
         return self.exponents is not None and self.exponents <= _EXACT_BITS
 
     def full_rank_modulo(self) -> int | None:
-        """A prime modulo which Z has rank T; None if none was found or logits are not integers."""
+        """A prime modulo which Z has rank T; None if none was found or the logits are not
+        integers."""
         if self._unit != "ln 2" or isinstance(self.block, GeneralAttention):
             return None
         rank, prime = features.rank_of(self.data, Layer(self.block.heads))

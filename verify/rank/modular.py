@@ -5,10 +5,10 @@ modulo p, hence nonzero. A smaller rank proves nothing: further primes and other
 are tried. Subsets that remain are *undecided*; `rational.find_relation` decides them exactly, with
 a witness.
 
-The steps are: exact residues of the table (`residues`); one random projection for all subsets of
-one size (`arithmetic.random_projection`), so that an elimination costs k^3 instead of k^2 d, or,
-for many subsets, a basis of the table (`cpu.systematic`), which is cheaper still; and one
-elimination (`cpu`, or `batched` with `cuda`), in which a proved bound makes all sums exact
+The first step computes exact residues of the table (`residues`). One random projection then serves
+all subsets of one size (`arithmetic.random_projection`), so that an elimination costs k^3 instead
+of k^2 d; for many subsets, a basis of the table (`cpu.systematic`) is cheaper still. Finally, each
+subset is eliminated (`cpu`, or `batched` with `cuda`); a proved bound makes all sums exact
 (`arithmetic`). On CPU threads, if there is much work, the first prime, 1019, is small enough for
 float32, which is faster than float64. It leaves about one independent subset in 1019 undecided,
 which is then tried with a float64 prime. If there is less work, no time is spent on compiling the

@@ -17,7 +17,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependen
 
 MOST = 4095  # the most vectors: an index has 12 bits, and the last index means none
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
-"""The number of slices up to a factor of F_5; the first is 0."""
+"""The number of slices up to a factor in F_5; the first is 0."""
 
 _SLICES, _PARTS = 5**7, 25
 _ROOM = 1 << 27  # the most sums in one slice, of 20 bytes each

@@ -60,7 +60,7 @@ def systematic(table: ResidueArray, p: int) -> Systematic:
     """The rows written in a basis of r of them, (N, r), and each row's place in the basis, (N,); -1
     if it is not in the basis.
 
-    About kr/N rows of a random subset of k rows are in the basis, and are thus different unit
+    About kr/N rows of a random subset of k rows are in the basis, and are thus distinct unit
     vectors. It remains to show that the other rows are independent in the remaining coordinates, so
     the cubic cost is multiplied by (1 - r/N)^3, which is 0.23 for N = 2,000 and r = 768. (Coding
     theory calls this the systematic form.)

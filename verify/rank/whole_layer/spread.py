@@ -1,6 +1,6 @@
 """The rank modulo p of a tall matrix on a Dask cluster, whose workers hold its panels together.
 
-The rows are divided into blocks. Each block passes the panels of all earlier blocks, and the
+The rows are divided into blocks. Each block is reduced by the panels of all earlier blocks, and the
 elimination of what is left gives the panels of this block (`streaming.py`). Panels stay on the
 worker that computed them, and blocks travel, so that every worker holds an equal number of panels.
 The rank is the number of all pivots. It does not depend on the blocks or on the workers.

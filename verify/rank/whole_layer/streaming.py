@@ -19,7 +19,7 @@ residues plus one balanced residue, and is then reduced, so it is exact by Lemma
 `arithmetic.py`. For p < 2^24 balanced residues are at most p/2 + 4 < 2^24 in absolute value, so
 panels are kept in float32 without loss.
 
-**Memory** is counted in `sizes.py`: about 4 (T w - T^2/2) bytes, T rows and w columns.
+**Memory** is counted in `sizes.py`: about 4 (T w - T^2/2) bytes for T rows and w columns.
 """
 
 from __future__ import annotations
