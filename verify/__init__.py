@@ -8,5 +8,5 @@ docs/architecture.md lists the packages. A reading order:
     limits                  what is known if nothing was built
     certificates, checker   certificates, and the checker that judges them
 
-A claim in a trace is a record. The claims that certificates state are listed in checker/claims.py.
+Claims in a trace are records. The claims that certificates state are listed in checker/claims.py.
 """

@@ -295,7 +295,7 @@ def test_a_false_hypothesis_that_no_step_uses_is_said() -> None:
 
 def test_the_one_width_of_heads_may_be_named() -> None:
     assert prove(TINY, Prove("width-one", head_width=1)).exit_status == 0
-    with pytest.raises(InputError, match="head_width: must be left out with construction width-o"):
+    with pytest.raises(InputError, match="head_width: must be left out for the construction wid"):
         prove(TINY, Prove("width-one", head_width=2))
 
 

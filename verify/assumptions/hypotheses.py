@@ -44,7 +44,7 @@ PARTITION = (
     "of a later group."
 )
 A1_WORK = 30.0  # nominal seconds
-_EXHAUSTIVE = 20_000  # the most subsets that are all checked; more are sampled
+_EXHAUSTIVE = 20_000  # up to this number all subsets are checked; more are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # with more entries, compiled elimination mod p is faster than FLINT
 

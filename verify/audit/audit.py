@@ -1,6 +1,6 @@
 """`attncert audit` as a function: which step needs which hypothesis.
 
-The conclusion says which hypotheses have a purpose: data were found on which only that hypothesis
+The conclusion names the hypotheses that have a purpose: for each, data were found on which it alone
 is false and a statement of the proof fails.
 """
 
@@ -69,13 +69,13 @@ def _purposes(found: Sequence[Sharpened]) -> Claim:
     """The claim that statements break without the hypotheses for which such data were found."""
     broken = [x for x in found if x.broken is not None]
     names = ", ".join(f"{x.hypothesis} of {x.construction.name}" for x in broken)
-    shown = "data were found on which only it is false, and a statement of the proof breaks"
+    shown = "data were found on which it alone is false and a statement of the proof fails"
     if not broken:
         reason = {"reason": "no such data were found for any hypothesis"}
-        return Claim(ids.AUDIT, f"For a hypothesis {shown}.", Level.UNDECIDED, witness=reason)
+        return Claim(ids.AUDIT, f"For some hypothesis, {shown}.", Level.UNDECIDED, witness=reason)
     return Claim(
         ids.AUDIT,
-        f"For each of these hypotheses {shown}: {names}.",
+        f"For each of these hypotheses, {shown}: {names}.",
         min(x.level for x in broken),
         rests_on=tuple(x.claim().id for x in broken),
     )

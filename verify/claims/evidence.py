@@ -74,8 +74,8 @@ class Claim:
     rests_on:   the ids of the claims that it uses.
     source:     the paper, theorem and step; or "ours" with the place of the argument.
     uses:       the hypotheses of the theorem that the step needs, each with the strength it needs.
-    about:      for a claim about all weights: if the claim is refuted, no weights memorize the
-                labels in this sense. None for every other claim. It is not in `answer.json`, where
+    about:      for a claim about all weights, the sense in which no weights memorize the labels if
+                the claim is refuted. None for every other claim. It is not in `answer.json`, where
                 the id implies it.
     seconds:    the time that the check took; it is neither reported nor compared.
 
@@ -127,7 +127,7 @@ class Claim:
         cls, claim_id: ClaimId, statement: str, parts: Sequence[Claim], **rest: Any
     ) -> Claim:
         """The claim that all parts hold. If a part is refuted, so is the claim, with the part's
-        witness; else it is undecided if a part is, or it has the level of the weakest part.
+        witness. Otherwise it is undecided if a part is, else it has the level of the weakest part.
 
         >>> parts = Claim("a", "A.", Level.PROVED), Claim("b", "B.", Level.REFUTED)
         >>> Claim.together("c", "A and B.", parts)

@@ -319,7 +319,7 @@ def _number(x: Any) -> str:
 
 
 def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, Any]:
-    """The first failure as text, and the places of all. Places without a name are entries."""
+    """The first failure as text, and the places of all of them. Unnamed places are entries."""
     if not failures:
         return {}
     first = failures[0]

@@ -66,7 +66,7 @@ class ProofTrace:
         return in_brief(self, claims=len(self), **counts)
 
     def _repr_svg_(self) -> str | None:
-        """The graph for a notebook, as in a report."""
+        """The graph for a notebook, drawn as in a report."""
         return displayed("trace", self)
 
     def _derive(self, claim: Claim) -> Level:

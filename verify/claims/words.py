@@ -48,7 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads and widths, if a sentence may be false for wider heads. heads: None for any number.
+    """Heads and widths, where wider heads may make a sentence false. heads: None for any number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')
@@ -58,7 +58,7 @@ def sized(heads: int | None, head_width: int, value_width: int) -> str:
 
 
 def widened(labels: int, values: int | None) -> str:
-    """Text that states the width of values that labels of this width need; "" unless the values of
+    """Text that states how wide values must be for labels of this width; "" unless the values of
     the layer are narrower. values: the width of the layer's values, or None if it is not known.
 
     >>> widened(3, 1), widened(3, 3)

@@ -111,7 +111,7 @@ def compare(
         data=data,
         trace=ProofTrace([*data.origin.claims(data), *_claims(data, table, own)]),
         conclusion=ids.COMPARISON,
-        uncertified="attncert prove writes that of each construction",
+        uncertified="attncert prove writes a certificate for each construction",
         seconds=seconds,
         versions=versions(),
         table=tuple(table),
@@ -133,8 +133,8 @@ def _entry(data: Dataset, method: Construction, question: Compare, named: bool =
     standing, costs = proof.trace.standing, _costs(proof, data)
     written = "bits in all" in costs
     unwritten = (
-        f"The features have rank {data.T:,}: with some values and output, which are not written, "
-        "the layer outputs exactly the labels."
+        f"The features have rank {data.T:,}: with suitable value and output matrices, which are "
+        "not written, the layer outputs exactly the labels."
     )
     most = "" if written else " at most"
     claim = replace(
@@ -215,7 +215,7 @@ def _conclusion(data: Dataset, table: list[Entry], distinct: Claim) -> Claim:
     level = Level.UNDECIDED if distinct.level.holds else Level.REFUTED
     reason = "each construction fails, for the reason given with it"
     if not distinct.level.holds:
-        reason = "no function has these labels: two equal examples have different ones"
+        reason = "no function has these labels: two equal examples have different labels"
     witness = {"reason": reason, **(distinct.witness or {})}
     statement = f"A construction memorizes {every} exactly."
     return Claim(ids.COMPARISON, statement, level, witness=witness)

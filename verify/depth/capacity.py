@@ -40,7 +40,7 @@ from attncert.verify.rank.whole_layer.spread import rank_records
 from attncert.verify.sharding.engine import Cluster
 
 _DRAWS = 3  # the most networks drawn for one rank
-_TRIES = 4  # the most numbers of heads tried in the search for the fewest that suffice
+_TRIES = 4  # how many numbers of heads are tried in the search for the fewest
 _MOST_ENTRIES = 2**28  # the most entries of a Jacobian if there are ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"

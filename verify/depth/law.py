@@ -64,7 +64,7 @@ the rank of J is at most the sum of these N. If n - 1, t_1 ≥ w, v, it is again
 d'_l times the number of directions, for each l < L.
 
 **Narrow values.** The T×m outputs are a product of a T×Hv matrix and the O_h of layer L. If k = H v
-is less than T and m, then rank J ≤ k(T + m - k), too, which is the dimension of {A O + V B}.
+is less than T and m, then rank J ≤ k(T + m - k), which is the dimension of {A O + V B}.
 
 So if T·m > N_L, almost no labelling is output by any weights (by Sard's theorem, as for one layer).
 A rank modulo a prime proves on given data that N_L is attained (`ranks.py`).

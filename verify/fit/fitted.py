@@ -96,7 +96,7 @@ def fit(data: Dataset, question: Fit | None = None, progress: StageProgress = si
         provenance = produced_by(question.line(), question.seed)
         certificate = tied_certificate(data, provenance)
         claims = in_words_of(data, excluded)
-        return search.answer(claims, certificate, "a rank of labels has no file")
+        return search.answer(claims, certificate, "no certificate states the rank of labels")
     if beyond := _beyond(search.law, question, data.T, value_width):
         return search.answer([_undecided(data, beyond)], None, "nothing was shown")
     search.run(value_width)
@@ -207,7 +207,7 @@ class _Search:
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Contexts, queries and labels as floats, and how often each row is a token (None for once)."""
+    """Contexts, queries and labels as floats, and how often each row is a token (None if once)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip

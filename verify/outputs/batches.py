@@ -1,8 +1,8 @@
 """The outputs of a network on many inputs, or boxes of inputs, at once in float64 (rounding.py).
 
-A box is a sequence of balls, each of which holds all vectors that a token may be. The last token is
-also the query. Arrays hold centres and radii of balls that contain the states for all inputs in the
-box.
+A box is a sequence of balls, each of which contains all possible vectors of one token. The last
+token is also the query. Arrays hold centres and radii of balls that contain the states for all
+inputs in the box.
 """
 
 from __future__ import annotations

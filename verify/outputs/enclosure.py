@@ -1,4 +1,4 @@
-"""Rigorous bounds of the error of a layer, by ball arithmetic (Arb).
+"""Rigorous bounds on the error of a layer, by ball arithmetic (Arb).
 
 Floats are exact numbers (dyadic rationals), and so are the data. Only the evaluation involves
 rounding, and balls enclose its errors. So the lower and the upper bound of the error max_t |A(E⁽ᵗ⁾,

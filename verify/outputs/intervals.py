@@ -1,4 +1,4 @@
-"""A layer's outputs in mpmath's interval arithmetic: a second library, without Arb's code.
+"""A layer's outputs in mpmath's interval arithmetic: a second library, independent of Arb.
 
 Logits are exact rational multiples of ln 2; ln 2, the exponentials and everything after them are
 intervals, rounded outwards.

@@ -1,9 +1,9 @@
 """Interpolation with the true exponential, in mpmath's intervals, or for large layers in Arb's
 balls.
 
-This evaluation does not use that softmax weights are powers of two: ln 2 is an interval, the logits
-are real, and the softmax is a quotient of exponentials. Intervals contain every rounding error, so
-both verdicts are theorems about the true numbers. Intervals cannot show equality itself.
+This evaluation does not rely on softmax weights being powers of two: ln 2 is an interval, the
+logits are real, and the softmax is a quotient of exponentials. Intervals contain every rounding
+error, so both verdicts are theorems about the true numbers. Intervals cannot show equality itself.
 """
 
 from __future__ import annotations

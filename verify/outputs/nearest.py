@@ -66,7 +66,7 @@ def margins(data: Dataset, outputs: fmpq_mat | arb_mat, bound: Fraction | None =
     unit, rows = data.labels.denominator, data.labels.numerators.tolist()
     labels = [y for y, _ in groupby(sorted(rows))]  # lists cannot be hashed
     if len(labels) == 1:
-        raise InputError("labels", "not all equal, to ask which is nearest", "one alone")
+        raise InputError("labels", "of at least two kinds", "all equal")
     # With y = Y / unit, the margin is the least (s - s') / (2 unit²), where s = 2 unit Y·o - |Y|².
     columns = [[*(2 * unit * x for x in y), -sum(x * x for x in y)] for y in labels]
     matrix, exact = type(outputs), isinstance(outputs, fmpq_mat)

@@ -14,9 +14,9 @@ Let u = 2^-p be the unit roundoff and η the smallest positive normal number; sm
 flushed to 0. A sum or product x is rounded to x(1+δ) + ε with |δ| ≤ u and |ε| ≤ η.
 
 **Sums of products.** In a sum of k terms, in any order, each product a_i b_i is rounded at most k
-times: once itself, if it is not fused, and in k-1 additions. So the result differs from Σ a_i b_i
-by at most γ_k Σ |a_i b_i| with γ_k = ku / (1 - ku). Each of the at most 2k operations may also add
-an ε, which later roundings at most double; this adds up to at most 4kη. The a_i and b_i are the
+times: on its own, if it is not fused, and in k-1 additions. So the result differs from Σ a_i b_i by
+at most γ_k Σ |a_i b_i| with γ_k = ku / (1 - ku). Each of the at most 2k operations may also add an
+ε, which later roundings at most double; this adds up to at most 4kη. The a_i and b_i are the
 machine's numbers, which lie in balls, so the bound is computed from the largest absolute values in
 these balls. Partial sums are at most (1 + γ_k) Σ |a_i b_i| + 4kη, which must not overflow.
 
@@ -348,7 +348,7 @@ def _silu(x: Floats) -> Floats:
 
 
 def _gelu_tanh(x: Floats) -> Floats:
-    """Uses that (1 + tanh y) / 2 is the sigmoid of 2y."""
+    """Uses the fact that (1 + tanh y) / 2 is the sigmoid of 2y."""
     with ctx.workprec(_BITS):
         root = REAL.stored([(8 / arb.pi()).sqrt()])
     y = (x + x * x * x * fmpq(44_715, 10**6)) * root

@@ -147,7 +147,7 @@ def _require_no_option_of_layers(question: Prove, construction: Construction) ->
     """Raises InputError for options that concern the rank of a layer."""
     for option in ("value_width", "data_file"):
         if setting := getattr(question, option):
-            raise InputError(option, f"left out with construction {construction.name}", setting)
+            raise InputError(option, f"left out for the construction {construction.name}", setting)
     if question.claim == "full-rank":
         must = f"interpolation with construction {construction.name}"
         raise InputError("claim", must, question.claim)

@@ -84,7 +84,7 @@ def _subject(data: Dataset, question: Prove) -> Dataset:
     """The data that the question is about, after a first block if the question names one."""
     chosen: Dataset = question.of(data)
     if question.round and chosen.origin.inputs is not None:
-        must = "left out for token sequences, whose embedding can be rounded"
+        must = "left out for token sequences (round the embedding instead)"
         raise InputError("round", must, question.round)
     return behind(chosen, question.before)
 

@@ -112,7 +112,7 @@ def conclusion(
 def _given_labels(labels: Sequence[Claim]) -> Claim:
     return Claim(
         ids.GIVEN_LABELS,
-        "The given labels: some weights, which may depend on them, give exactly these.",
+        "Some weights, which may depend on the given labels, output exactly these labels.",
         Level.REFUTED if labels else Level.UNDECIDED,
         witness={"shown by": [claim.id for claim in labels]} if labels else None,
         rests_on=tuple(dict.fromkeys(i for claim in labels for i in claim.rests_on)),
@@ -136,7 +136,7 @@ def _left_open(
     elif excluded:
         rest = (
             "No one choice of keys and queries serves every labelling (universal memorization is "
-            "impossible); whether weights that depend on them give these labels is left open."
+            "impossible); whether weights that depend on the given labels output them is left open."
         )
     else:
         rest = (

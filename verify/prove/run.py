@@ -100,11 +100,11 @@ def _require_options(question: Prove, construction: Construction, data: Dataset)
     given as an option."""
     of_domain = any(getattr(x, "of_domain", False) for x in construction.claims)
     if question.dask and not of_domain and construction.layer is None:
-        must = f"left out with construction {construction.name}, without a layer or a domain"
+        must = f"left out for the construction {construction.name} (no layer, no domain)"
         raise InputError("dask", must, question.dask)
     theorem = construction.layer
     usual = {} if theorem is None else {"head_width": theorem.width(data.n)}
     for option in _OPTIONS:
         setting = getattr(question, option)
         if setting and option not in construction.options and setting != usual.get(option):
-            raise InputError(option, f"left out with construction {construction.name}", setting)
+            raise InputError(option, f"left out for the construction {construction.name}", setting)

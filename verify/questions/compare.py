@@ -23,6 +23,6 @@ class Compare(Question):
     example = "attncert compare digits --examples 25"
 
     construction: str | None = option(
-        None, text(), f"{OWN}: also your own construction, judged as prove judges it"
+        None, text(), f"{OWN}: also judge your own construction, as prove does"
     )
     seed: int = option(0, SEED, "random seed of the searches")

@@ -31,9 +31,9 @@ class Kruskal(Question):
     subsets: int | None = option(
         None,
         whole(0, 10**9),
-        "random subsets, of size k or the upper end; default: 1000, or 0 if that size is settled",
+        "random subsets of size k or the upper bound; default: 1000, or 0 if that size is settled",
     )
-    work: float = option(60.0, WORK, "limit on the counted work, in seconds of two cores")
+    work: float = option(60.0, WORK, "limit on the counted work, in seconds on two cores")
     device: DeviceChoice = option(
         "auto", DEVICES, "device for the subsets: auto | cpu | cuda", repeats=False
     )

@@ -50,8 +50,8 @@ class LayerQuestion(Question):
     tolerance: str | None = option(
         None,
         exact(),
-        "largest allowed error; default: nearer to its own label than to any other for whole "
-        "labels, else 1 % of their spread",
+        "largest allowed error; default: 1 % of the labels' spread or, for whole-number "
+        "labels, each output nearest to its own label",
     )
     computed_in: str | None = option(
         None,

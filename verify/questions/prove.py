@@ -80,9 +80,9 @@ class Prove(Question):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.before and self.round is not None:
-            raise InputError("before", "given without round", f"with round {self.round}")
+            raise InputError("before", "left out if the data are rounded", "given")
         if self.before and self.data_file:
-            raise InputError("before", "left out if the data go into a file", "given with it")
+            raise InputError("before", "left out if the data are written to a file", "given")
 
     @property
     def unlabelled(self) -> bool:

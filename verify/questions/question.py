@@ -113,7 +113,7 @@ def arguments(record: type[Question]) -> tuple[str, ...]:
 
 
 def options(record: type[Question]) -> Mapping[str, Option]:
-    """The options by name. The option of all questions with data comes last."""
+    """The options by name. The option that all questions with data share comes last."""
     own = {x.name: x.metadata["option"] for x in fields(record)}
     examples = own.pop("examples", None)
     return own | {"examples": examples} if "data" in arguments(record) else own

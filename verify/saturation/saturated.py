@@ -1,4 +1,4 @@
-"""Every earlier example attends to one row L_s with 1 - p < 2^-B at a head's c, and at no less.
+"""Every earlier example attends to one row L_s with 1 - p < 2^-B at a head's c, but not below.
 
 Derivation (ours). In units of ln 2 the logits are integers k_i, so p = 2^k_L / Σ_i 2^k_i, and
 

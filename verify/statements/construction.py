@@ -226,7 +226,7 @@ def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
     if not construction.claims or not all(hasattr(x, "concluded") for x in construction.claims):
         yield "claims", "one or more, such as Exact()", repr(construction.claims)
     elif getattr(construction.claims[0], "of_domain", False):
-        yield "claims", "first about the examples, such as Nearest()", construction.claims[0]
+        yield "claims", "led by one about the examples, such as Nearest()", construction.claims[0]
     elif len({type(claim) for claim in construction.claims}) < len(construction.claims):
         yield "claims", "of different kinds", construction.claims
     for claim in construction.claims:

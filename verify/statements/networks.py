@@ -88,7 +88,7 @@ METHODS = (
         steps={"line": steps.LINE, "tapes": steps.TAPES},
         purposes=(
             _PROJECTION,
-            (3, "Steps over the groups: they put the tape of its group beside each position."),
+            (3, "Steps over the groups, which put beside each position the tape of its group."),
             (
                 None,
                 "They read the tape bit by bit, and keep the label whose position is that of the "
@@ -129,7 +129,7 @@ METHODS = (
             (
                 1,
                 "A mean of the patterns, weighted by their products with the query. They are "
-                "its context, and no parameters.",
+                "its context, not parameters.",
             ),
         ),
     ),

@@ -93,7 +93,7 @@ class View:
         return [attention.weights(x, of_tokens=True)[head - 1] for x in each]
 
     def features(self, block: int = 0, head: int = 1) -> Rows:
-        """The mean of the tokens of each example with the attention weights."""
+        """The mean of each example's tokens, weighted by the attention weights."""
         attention, states = self._attention(block)
         rows: Rows = attention.features(states)[head - 1].tolist()
         return rows

@@ -137,7 +137,7 @@ def test_undecided_where_the_search_ends() -> None:
     ],
 )  # fmt: skip
 def test_options_of_heads_are_refused(option: str, setting: Any) -> None:
-    words = rf"^{option}: must be left out with construction relu, not {setting}$"
+    words = rf"^{option}: must be left out for the construction relu, not {setting}$"
     with pytest.raises(InputError, match=words):
         prove(SMALL, Prove("relu", **{option: setting}))
 

@@ -187,10 +187,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"construction": "retrieval", "beta": "0"}, "beta: must be a positive number, not 0"),
     ({"construction": "retrieval", "beta": "-1"}, "beta: must be a number, at least 0"),
     ({"construction": "retrieval", "beta": "x"}, "beta: must be a number, at least 0"),
-    ({"construction": "relu", "beta": "2"}, "beta: must be left out with construction relu"),
-    ({"construction": "retrieval", "heads": 2}, "heads: must be left out with construction"),
-    ({"construction": "retrieval", "round": "1/2"}, "round: must be left out with construction"),
-    ({"construction": "retrieval", "before": "mean"}, "before: must be left out with construction"),
+    ({"construction": "relu", "beta": "2"}, "beta: must be left out for the construction relu"),
+    ({"construction": "retrieval", "heads": 2}, "heads: must be left out for the construction"),
+    ({"construction": "retrieval", "round": "1/2"}, "round: must be left out for the construction"),
+    ({"construction": "retrieval", "before": "mean"}, "before: must be left out for the constr"),
     ({"construction": "retrieval", "claim": "full-rank"}, "claim: must be interpolation with"),
 ]
 

@@ -219,9 +219,11 @@ def test_blocks_before_may_change_the_width(question: Prove, check: Any, tmp_pat
 
 
 def test_a_block_before_and_rounding_are_not_one_run() -> None:
-    with pytest.raises(attncert.InputError, match="before: must be given without round"):
+    with pytest.raises(
+        attncert.InputError, match="before: must be left out if the data are rounded"
+    ):
         Prove(before="mean", round="1/4")
     with pytest.raises(
-        attncert.InputError, match="before: must be left out if the data go into a file"
+        attncert.InputError, match="before: must be left out if the data are written to a"
     ):
         Prove(before="mean", data_file=True)

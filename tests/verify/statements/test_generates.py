@@ -148,7 +148,7 @@ def test_data_that_do_not_fit_are_refused() -> None:
         claims(generating(additions(2, 4, plus=4), 2))
     with pytest.raises(InputError, match="positions: must be given for the 12 places"):
         claims(generating(additions(3, 4), 2))
-    with pytest.raises(InputError, match="claims: must be first about the examples"):
+    with pytest.raises(InputError, match="claims: must be led by one about the exam"):
         replace(adder(2, 4), claims=(Generates(DOMAIN),))
     with pytest.raises(InputError, match="claims: rests_on: must be names of steps, not other"):
         replace(adder(2, 4), claims=(Nearest(), Generates(DOMAIN, 2, ["other"])))
@@ -269,7 +269,7 @@ def test_a_cluster_finds_the_same_and_its_records_are_assumed(tmp_path: Path) ->
     assert spread.trace[ClaimId("situations")].numbers == alone.trace[ClaimId("situations")].numbers
     assert alone.trace.standing(ClaimId("claimed.generates")).value == "enclosed"
     assert spread.trace.standing(ClaimId("claimed.generates")).value == "assumed"
-    with pytest.raises(InputError, match="dask: must be left out with construction relu"):
+    with pytest.raises(InputError, match="dask: must be left out for the construction relu"):
         prove(data, Prove("relu", dask="tcp://127.0.0.1:1"))
 
 

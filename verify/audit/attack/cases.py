@@ -139,7 +139,7 @@ def _moment_rows(rng: np.random.Generator, count: int, d: int) -> IntArray:
 
 
 def _dependent(rng: np.random.Generator, T: int, n: int, d: int, bound: int) -> IntArray:
-    """Queries of which one is a combination of two others, so that A1 is false if n ≥ 3."""
+    """Queries, one of which is a combination of two others, so that A1 is false if n ≥ 3."""
     queries = rng.integers(-bound, bound + 1, (T, d))
     if T >= 3:
         i, j, k = rng.permutation(T)[:3]

@@ -79,7 +79,7 @@ def draw(rng: np.random.Generator) -> NetworkCase:
 
 
 def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
-    """A case with these data that is otherwise like another case."""
+    """A case like the given one, but with these data."""
     data = data.expanded()
     arrays = (data.contexts, data.queries, data.labels)
     one = math.lcm(*(x.denominator for x in arrays))

@@ -6,7 +6,7 @@ one. This is decided without the builder's code. Then `prove` builds the network
 and judges the outputs (for a layer, the rank). A refusal, a false step or a false claim is a
 failure. A failure is shrunk to a data set from which nothing can be removed.
 
-A search without a failure proves nothing beyond the counted cases.
+A search that finds no failure proves nothing beyond the counted cases.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class AttackAnswer(Answer):
     """The answer to an attack, which tried the cases 0 to `stop` - 1.
 
     built:   for each kind, the number of cases in which a result was owed and was correct.
-    outside: the numbers of other cases: no result was owed ("refused"), or it was undecided.
+    outside: the numbers of other cases: undecided, or with no result owed ("refused").
     failure: the first case in which a result was owed and was wrong.
     """
 
@@ -133,7 +133,7 @@ def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -
         reason = "the construction promises nothing for these cases, so none was tried"
         level, witness = Level.UNDECIDED, {"reason": reason}
     else:
-        numbers["failing fraction, at most (95 %)"] = (
+        numbers["upper bound on the failing fraction (95 %)"] = (
             math.ceil(10**6 * failing_at_most(0, served)) / 10**6
         )
     drawn = f"cases 0 to {tried - 1} of seed {question.seed}"

@@ -137,7 +137,7 @@ def _certificates(
     """The certificates of the notions, the strongest first, and the reason if there is none."""
     provenance = produced_by(question.line(), question.seed)
     certificates: dict[About, Certificate] = {}
-    why = "nothing was shown that a file could hold"
+    why = "nothing was shown that a certificate could state"
     try:
         if at_once.full is not None and law.value_width >= data.m:
             certificates[About.UNIVERSAL] = _full_rank(

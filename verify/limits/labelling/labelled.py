@@ -246,7 +246,7 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
         f"{counted(zero.heads, 'head')} that memorize it.",
         Level.PROVED,
         numbers={"T": data.T, "heads": zero.heads},
-        arithmetic="the zero and the rank; that they are enough is the theorem",
+        arithmetic="the zero and the rank; the theorem says that they suffice",
         rests_on=(ids.LABELLING_ZERO, ids.LABELLING_RANK),
         source=_SOURCE,
         about=About.EVERY_LABELLING,

@@ -81,11 +81,11 @@ def _maximum(
     placed = {t for group in groups for t in group}
     most = sum(part.most for part in parts)
     if len(placed) == len(usable):
-        how = "every one whose context has rank n is placed"
+        how = "every example whose context has rank n is placed"
     elif len(placed) == most:
         how = "the upper bound by ranks is reached"
     else:
-        how = f"the best found; the upper bound by ranks is {most}, so this is open"
+        how = f"no better one was found, but the upper bound by ranks is {most}"
     excluding = [
         {"examples": list(p.examples), "rank": p.rank, "at most": p.most}
         for p in parts

@@ -175,7 +175,7 @@ def _in_short(numbers: Sequence[int | str]) -> str:
 
 def label_rank(data: Dataset, heads: int, value_width: int) -> Claim:
     """The claim that given labels satisfy rank Y ≤ H·d_v, as all outputs do; otherwise no weights
-    output them. The witness then is a nonzero minor of Y with more than H·d_v rows. Exact.
+    output them. The witness is then a nonzero minor of Y with more than H·d_v rows. Exact.
 
     >>> from attncert.constructions.data.generators import random
     >>> label_rank(random(4, 2, 3, m=3, seed=0), heads=1, value_width=2).level.value

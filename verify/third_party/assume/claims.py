@@ -172,7 +172,7 @@ def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
         "span of a later one.",
         Level.PROVED,
         numbers={"groups": len(sizes), "first": sizes[0], "largest": max(sizes)},
-        arithmetic="exact modulo a prime: independence and being outside a span lift",
+        arithmetic="exact modulo a prime: both properties then hold over ℚ",
         source="ours; docs/mathematics.md, section 2",
     )
     follows = memorizes(

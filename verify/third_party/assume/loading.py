@@ -21,8 +21,8 @@ _KEYS = ("queries", "contexts", "kept")
 
 def load_inputs(source: str) -> LayerInputs:
     """Read a file of `queries` (N, d) and `contexts` (N, n, d), or bundled data. An .npz may hold
-    the contexts of some inputs alone, (C, n, d), with their increasing numbers, from 0, as `kept`
-    (C,). Raises InputError."""
+    contexts for only some inputs, (C, n, d), with the numbers of these inputs, from 0 and
+    increasing, as `kept` (C,). Raises InputError."""
     if bundled(source):
         return LayerInputs.of(digits())
     return read_source(source, {"npz": _from_npz, "json": _from_json}, _FILE)

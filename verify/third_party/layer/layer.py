@@ -95,7 +95,7 @@ def layer(
     """
     question = question or LayerQuestion()
     stored = _stored(weights, question)
-    no_mask = "left out for a network, whose blocks have their own"
+    no_mask = "left out for a network, whose blocks have their own masks"
     if isinstance(stored, Network) and (mask is not None or question.mask == "causal"):
         raise InputError("mask", no_mask, "given")
     examples, recorded, masked = _examples(data, question, mask)

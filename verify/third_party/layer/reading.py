@@ -59,7 +59,7 @@ def read_claim(
             ids.LAYER_READ,
             f"The configuration says: type {stored.type}, {plain}.",
             Level.NUMERICAL,
-            arithmetic="float64, layers of this type against their library's, by the tests",
+            arithmetic="float64; the tests compare layers of this type with their library's",
             source=_SOURCE,
         )
     statement = f"Assumed, since names of arrays do not say it: {plain}."
@@ -89,7 +89,7 @@ def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> 
         ids.LAYER_READ,
         f"The configuration says: type {network.type}.",
         Level.NUMERICAL,
-        arithmetic="floats, models of this type against their library's, by the tests",
+        arithmetic="floats; the tests compare models of this type with their library's",
         source=_SOURCE,
     )
 

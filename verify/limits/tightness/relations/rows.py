@@ -74,7 +74,7 @@ def row_relations(data: Dataset) -> tuple[Relation, ...]:
 
 
 def shortest(relations: Iterable[Relation]) -> list[Relation]:
-    """The relations sorted from short to long, as reports show them."""
+    """The relations sorted from shortest to longest, as in reports."""
     return sorted(relations, key=lambda r: (len(r.indices), r.indices))
 
 
