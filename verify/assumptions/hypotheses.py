@@ -278,8 +278,8 @@ def _by_samples(vectors: Vectors, data: Dataset, k: int, claim_id: ClaimId, seed
     return replace(
         claim,
         statement=f"{every(k, data.T, 'query')}: {samples.independent} random subsets "
-        f"of {k} were all independent. With 95 % confidence at most a fraction {fraction} of "
-        "the subsets is dependent; the Kruskal rank is not bounded by this.",
+        f"of {k} were all independent. With 95 % confidence, at most a fraction {fraction} of "
+        "the subsets is dependent; this does not bound the Kruskal rank.",
     )
 
 

@@ -41,8 +41,8 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 MODULO = "mod"
-MOST = 10**7  # the most relations of one statement
-_SHOWN = 12  # the most failures that a witness lists
+MOST = 10**7  # maximum number of relations of one statement
+_SHOWN = 12  # maximum number of failures listed in a witness
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 _MATRICES = (fmpq_mat, fmpz_mat, arb_mat, np.ndarray)
 

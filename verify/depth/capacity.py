@@ -39,9 +39,9 @@ from attncert.verify.rank.whole_layer.jacobian_rows import is_spread
 from attncert.verify.rank.whole_layer.spread import rank_records
 from attncert.verify.sharding.engine import Cluster
 
-_DRAWS = 3  # the most networks drawn for one rank
+_DRAWS = 3  # maximum number of networks drawn for one rank
 _TRIES = 4  # how many numbers of heads are tried in the search for the fewest
-_MOST_ENTRIES = 2**28  # the most entries of a Jacobian if there are ReLU blocks
+_MOST_ENTRIES = 2**28  # maximum number of entries of a Jacobian with ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 

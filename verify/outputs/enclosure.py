@@ -29,7 +29,7 @@ from attncert.verify.claims.evidence import Claim, Level
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # working precision of the last attempt
 RELATIVE_WIDTH = fmpq(1, 2**10)  # an error counts as known at this relative width of its bounds
-DIGITS = 6  # the least number of digits of the decimal bounds
+DIGITS = 6  # minimum number of digits of the decimal bounds
 _DECIMAL_BITS = 1_000_000  # bounds beyond 2^±1,000,000 are written as powers of ten
 
 _ID = ids.ENCLOSURE_ERROR

@@ -16,7 +16,7 @@ from mpmath.ctx_iv import MPIntervalContext
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.layer import Layer
 
-MOST_TERMS = 20_000  # the most products, T·H·n·d; they take mpmath a second or two
+MOST_TERMS = 20_000  # maximum number of products, T·H·n·d; they take mpmath a second or two
 
 
 def affordable(data: Dataset, layer: Layer) -> bool:

@@ -40,7 +40,7 @@ from attncert.verify.sharding.shards import Plan, Record, Shard
 MOST_OPEN = 100  # after this number of undecided situations, no more are tried
 _BATCH = 4096  # situations in a shard
 _HALVED, _ROUNDS = 3, 4  # how many places are halved, and how often
-_MOST_BOXES = 1024  # the most boxes of one situation
+_MOST_BOXES = 1024  # maximum number of boxes for one situation
 _BITS = (128, 1024)
 
 Box = list[tuple[int, ...]]  # for each place, the symbols that may be there

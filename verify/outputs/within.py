@@ -28,7 +28,7 @@ from attncert.verify.claims.evidence import Claim, Level, timed
 # What `certificate` bounds: "within", or "margin" and perhaps "domain"; empty for equality.
 Bounds = Mapping[str, Any]
 
-RECOMPUTED = 10**7  # the most products that the checker evaluates in pure Python (a few seconds)
+RECOMPUTED = 10**7  # limit on the checker's products in pure Python (a few seconds)
 _EXPONENTIAL, _ROOT = 200, 20  # their cost, in products
 _LEAST = Decimal("1e-100")  # the least certified bound: smaller bounds take too long in pure Python
 

@@ -28,7 +28,7 @@ class Audit(Question):
         text(*LAYERS),
         "construction to audit, built-in or MODULE:NAME; default: paper and width-one",
     )
-    quick: bool = option(False, SWITCH, "run fewer cases of the same kinds, in seconds")
+    quick: bool = option(False, SWITCH, "run fewer cases of the same kinds (takes seconds)")
     seed: int = option(0, SEED, "random seed of the searches")
 
 

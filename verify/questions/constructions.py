@@ -1,7 +1,7 @@
 """The names of the constructions of this project, in the order in which they are listed.
 
 Options and help texts use the names without loading a construction. The record of a layer
-construction is in the module with its name; the records of networks are in
+construction is in the module of that name; the records of networks are in
 verify/statements/networks.py.
 """
 

@@ -51,7 +51,7 @@ class Fit(Question):
 
 @dataclass(frozen=True, repr=False)
 class Capacity(Question):
-    """Bound how many labels H heads can carry on DATA: all at once, each labelling, some.
+    """Bound how many labels H heads can memorize on DATA, in three senses.
 
     Arithmetic and source: see `attncert.capacity`. Raises InputError for options out of range.
 

@@ -25,7 +25,7 @@ from attncert.verify.questions.values import (
 
 ClaimChoice: TypeAlias = Literal["auto", "interpolation", "full-rank"]
 _CLAIMS = get_args(ClaimChoice)
-_MOST_BITS = 10**5  # the most bits of saturation
+_MOST_BITS = 10**5  # maximum number of bits of saturation
 
 
 @dataclass(frozen=True, repr=False)

@@ -224,7 +224,7 @@ def _failure(number: int, reason: str, case: Case, construction: Construction) -
 def shrink(
     case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
 ) -> C:
-    """A smaller case that `fails`, from which no step of `smaller` or `less_of` leads to a
+    """A smaller case that `fails`, from which no step of `smaller` or `less_of` leads to another
     failure."""
     while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
         case = less

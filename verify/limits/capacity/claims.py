@@ -131,7 +131,7 @@ def _some(law: Jacobian, notion: Notion) -> Claim:
         f"The labellings that some weights of {_sized(law)} output contain an open set. Whether "
         "they contain the given one is another question (attncert fit)."
     )
-    return _verdict(notion, law, statement, "the two sides do not meet")
+    return _verdict(notion, law, statement, "the two bounds do not meet")
 
 
 def _verdict(notion: Notion, law: Jacobian, statement: str, reason: str) -> Claim:

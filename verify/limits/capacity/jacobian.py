@@ -50,7 +50,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import (
 )
 from attncert.verify.sharding.engine import Cluster
 
-MOST_NULL_ROWS = 3000  # the most rows for which the left null space is computed
+MOST_NULL_ROWS = 3000  # maximum number of rows for which the left null space is computed
 _DRAWS = 3
 Sizes = tuple[int, int, int]  # H, d_h, d_v
 

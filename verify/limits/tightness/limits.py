@@ -29,8 +29,8 @@ from attncert.verify.limits.tightness.relations.rows import row_bound, row_relat
 from attncert.verify.rank import rational
 
 MOST_FEATURES = 20_000  # weights are drawn if T·H·d is at most this number
-_MOST_LISTED = 6  # the most numbers in a sentence; the witness contains all
-_SHOWN = 60  # the most rows of a minor in a witness
+_MOST_LISTED = 6  # maximum count of numbers in a sentence; the witness contains all
+_SHOWN = 60  # maximum number of rows of a minor in a witness
 
 
 def largest_rank(data: Dataset, heads: int) -> tuple[int, dict[str, Any]]:

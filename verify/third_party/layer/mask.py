@@ -16,7 +16,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import printable
 
 _TRUE = {"mask": True, "attn_mask": False, "key_padding_mask": False}  # whether 1 marks a seen row
-_NAMED = 6  # the most arrays of a file that an error message names
+_NAMED = 6  # maximum number of arrays that an error message names
 
 
 @dataclass(frozen=True)

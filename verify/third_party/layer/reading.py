@@ -2,8 +2,8 @@
 
 Names of arrays do not determine the scale, rotary positions or a bias of logits. The type of the
 model does (`constructions/weights/model_types.py`), and so do recorded outputs, which the layer as
-read must reproduce up to rounding. Rounding is measured on the same layer as the difference between
-NumPy in float32, with every step rounded like the recorded numbers, and float64.
+read must reproduce up to rounding. Rounding is measured on the same layer: as the difference
+between NumPy in float64 and in float32 with every step rounded like the recorded numbers.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ from attncert.verify.rank.rational import Relation
 
 MOST_ROWS = 600  # with more tied examples, no relations are sought
 _SOURCE = "ours; docs/tightness.md, section 3"
-_LISTED = 20  # the most relations in a witness
+_LISTED = 20  # maximum number of relations in a witness
 _Class = tuple[Hashed, Hashed]  # the direction of the query, and the centred rows scaled to match
 
 
