@@ -29,7 +29,7 @@ def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
     if tokens is not None:
         [typed(k, int, "each of tokens") for k in typed(tokens, list, "tokens")]
         fits = len(tokens) == T and 0 < min(tokens) < max(tokens) == n
-        need(fits, "tokens must have a number up to dims.context for each example, not all equal")
+        need(fits, "tokens must have one number per example, up to dims.context and not all equal")
         return numbers(limits, contexts, "contexts", T, tokens, d)
     one = type(contexts) is list and len(contexts) == 1
     return numbers(limits, contexts, "contexts", 1 if one else T, n, d)

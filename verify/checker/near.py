@@ -186,7 +186,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     order = sorted(unknowns)  # not a set: integers can be chosen to collide there
     fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0
     fits = fits and order[-1] < H * (2 * d * d_h + d * d_v + d_v * m)
-    need(fits, "near.unknowns must be examples * labels distinct weights", "wrong")
+    need(fits, "near.unknowns must name examples * labels distinct weights", "wrong")
     weights = [
         numbers(limits, [head[name] for head in heads], name, H, d, width)
         for name, width in (("key", d_h), ("query", d_h), ("value", d_v))

@@ -219,7 +219,7 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
             while boxes:
                 box, left = boxes.pop()
                 may, does = leads(box, right)
-                part = len(left) < len(halves)  # which need not contain an input
+                part = len(left) < len(halves)  # a part need not contain an input
                 need(may or part, f"the margin {where} is smaller than claimed", "wrong")
                 if not does:
                     need(left, undecided, "over limit")

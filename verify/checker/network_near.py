@@ -42,7 +42,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     unknowns = [typed(x, int, "each unknown") for x in typed(claim["unknowns"], list, "unknowns")]
     order = sorted(unknowns)  # not a set: integers can be chosen to collide there
     fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0
-    need(fits, "near.unknowns must be examples * labels distinct weights", "wrong")
+    need(fits, "near.unknowns must name examples * labels distinct weights", "wrong")
     return Parts(
         pairs,
         contexts,

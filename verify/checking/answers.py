@@ -18,8 +18,8 @@ _Answer = TypeVar("_Answer", bound=Answer)
 def answers(
     record: type[Question], **kinds: type | tuple[type, ...]
 ) -> Callable[[Callable[_Arguments, _Answer]], Callable[_Arguments, _Answer]]:
-    """A decorator for the function that answers questions of this type. Unusable arguments raise an
-    InputError of one line, and a checker judges the certificates of the answer (`judged.py`).
+    """A decorator for the function that answers questions of this type. Unusable arguments raise a
+    one-line InputError, and a checker judges the certificates of the answer (`judged.py`).
     kinds: the types of the arguments, by name.
 
     >>> from attncert import load, prove

@@ -3,7 +3,7 @@ own checker rejects.
 
 The decorator `answers` passes each answer to `judged`. The plain checker judges interpolations that
 take at most PLAIN_SECONDS according to `cost_of_checking`, an upper bound. For ranks and nearby
-weights `_work` counts the products of the elimination: up to PLAIN_WORK, the plain checker judges
+weights `_work` counts the products in the elimination: up to PLAIN_WORK, the plain checker judges
 them; up to FAST_WORK, the fast check. Relations are always judged. Networks of up to `RECOMPUTED`
 products were judged when their file was written (verify/outputs/within.py). Larger files are not
 judged, since this would take more than a tenth of the time of the command. The choice depends only
@@ -80,7 +80,7 @@ def judge_of(file: Mapping[str, Any], answer: Answer) -> str:
 
 
 def _work(file: Mapping[str, Any]) -> int | None:
-    """The approximate number of products of the elimination; None for networks."""
+    """The approximate number of products in the elimination; None for networks."""
     claim, dims = file["claim"], file["dims"]
     labels = dims["examples"] * dims["labels"]
     if claim == "full-rank":

@@ -1,7 +1,7 @@
 """Runs shards on threads or on a Dask cluster.
 
-A shard's record depends only on the shard, and not on the place where it runs or the time when its
-record arrives. Records are read and stored in the order of the shards.
+A shard's record depends only on the shard, and not on where it runs or when its record arrives.
+Records are read and stored in the order of the shards.
 
 Clusters lose workers. Dask runs the shards of a lost worker elsewhere, but gives up on a shard that
 too many workers failed to finish (`allowed-failures`); the run then ends with a one-line error. A
@@ -159,9 +159,9 @@ def answered(
 ) -> Generator[Record]:
     """The records of shards, in their order, from workers.
 
-    submit: starts a shard, and returns a future for the answer of `remote`. One shard more than the
-    workers have threads is started before the first of them is done, so that little work is lost
-    with a worker.
+    submit: starts a shard, and returns a future for the answer of `remote`. At most one shard
+    more than the workers have threads is in progress at a time, so that little work is lost with a
+    worker.
     """
     ahead = 1 + sum(cluster.nthreads().values())
     for shard, answer in zip(shards, in_order(submit, shards, ahead), strict=True):

@@ -219,7 +219,7 @@ def first_dependent_row(
 ) -> int | None:
     """The first row of Z that depends on earlier rows mod p, or None if the rows are independent.
 
-    If Z is wide, its columns are first added up in len(Z) + BLOCK classes, with fixed coefficients
+    If Z is wide, its columns are first combined into len(Z) + BLOCK sums with fixed coefficients
     S. If the rows of Z S are independent, so are the rows of Z. Otherwise, since this proves
     nothing, Z itself is eliminated.
     """

@@ -2,7 +2,7 @@
 
 verify/checker reads the file; a layer is a network of one block. `newton/network_enclosure.py`
 encloses the network, with the code for derivatives that also found the weights, and
-`contraction.py` applies the theorem. The matrix of the file is rounded to float64, which is allowed
+`contraction.py` applies the theorem. The matrix in the file is rounded to float64, which is allowed
 because the theorem holds for every matrix. If the file has no matrix, an approximate inverse of the
 derivatives is computed here.
 """
