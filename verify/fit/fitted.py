@@ -62,7 +62,7 @@ class Attempt:
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Answer):
     """The answer to a fit. law: the bound on the number of labels that H heads can fit. attempts:
-    the starts in order, of which the last one decides; empty if the labels are excluded or exceed
+    the starts in order, the last of which decides; empty if the labels are excluded or exceed
     the bound. near: what was shown about the weights, if a fit was found.
     """
 
@@ -148,7 +148,7 @@ class _Search:
     def answer(
         self, claims: Sequence[Claim], certificate: Mapping[str, Any] | None, uncertified: str
     ) -> Fitted:
-        """The answer with these claims, of which the last is the conclusion."""
+        """The answer with these claims, the last of which is the conclusion."""
         return Fitted(
             question=self.question,
             data=self.data,

@@ -218,8 +218,8 @@ class Cases:
 
     @cached_property
     def _parts(self) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block], FeedForward]:
-        """Blocks that act on each token separately: those at the beginning of the network, and
-        those at the beginning of a group after them. Then the other blocks, and a readout."""
+        """The blocks that act on each token separately, at the beginning of the network and at the
+        beginning of a group after these. Then the other blocks, and a readout."""
         *blocks, last = self.network.blocks
         if not (isinstance(last, FeedForward) and last == readout(last.weights, last.bias)):
             m = len(self.embedding)
@@ -321,7 +321,7 @@ def _hull(vectors: arb_mat, symbols: tuple[int, ...]) -> list[arb]:
 
 
 def _alone(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
-    """The blocks at the beginning that act on each token separately, and the others."""
+    """The blocks at the beginning that act on each token separately, and the other blocks."""
     count = 0
     while count < len(blocks) and _is_alone(blocks[count]):
         count += 1

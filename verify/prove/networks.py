@@ -115,7 +115,7 @@ def _concluded(
     exact: bool = True,
     bounds: Bounds = MappingProxyType({}),
 ) -> Proof:
-    """The proof with these claims, of which the last is the conclusion. If it holds, it is
+    """The proof with these claims, the last of which is the conclusion. If it holds, it is
     certified and then also rests on the checker's verdict. exact, bounds: passed to `certified`."""
     *known, conclusion = known
     file = dict[str, Any]()

@@ -34,7 +34,7 @@ from attncert.verify.statements.states import Unreached, Views
 
 
 class Concluded(NamedTuple):
-    """The claims, of which the last is the conclusion. exact, bounds: passed to `certified`."""
+    """The claims, the last of which is the conclusion. exact, bounds: passed to `certified`."""
 
     claims: list[Claim]
     exact: bool = True
@@ -94,8 +94,8 @@ class Nearest:
     given. For one-hot labels this says that the argmax is right, and the margin is the difference
     between the entry at the label and the largest other entry.
 
-    The margin may be of the same types as the bound of `Within`; arithmetic and errors are the
-    same, too. The claim is vacuous if all labels are equal. Source: verify/outputs/nearest.py.
+    The margin may be of the same types as the bound of `Within`, with the same arithmetic and
+    errors. The claim is vacuous if all labels are equal. Source: verify/outputs/nearest.py.
 
     >>> Nearest(), Nearest(margin="1/2")
     (Nearest(margin=None), Nearest(margin=Fraction(1, 2)))

@@ -64,7 +64,7 @@ class Columns:
 
 
 def columns(data: Dataset, heads: int, seed: int = 0) -> Columns:
-    """The set that gives the least bound, or all examples, with least = False, if there would be
+    """The set that gives the least bound; or all examples, with least = False, if there would be
     too many vectors or the draw is unlucky. Exact.
 
     >>> data = Dataset.of([[[1, 0], [0, 1]]] * 3 + [[[1, 2], [3, 4]]], [[1, 1]] * 4, [0] * 4)

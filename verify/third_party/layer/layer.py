@@ -172,7 +172,7 @@ def _examples(
 def _certified(
     attention: Attention, network: Network, data: Dataset, outcome: Concluded, command: str
 ) -> tuple[list[Claim], dict[str, Any]]:
-    """As for other networks, but uncertified if exact weights are too long for the checker."""
+    """Like `certified`, but uncertified if exact weights are too long for the checker."""
     if attention.exponents is not None and not attention.short:
         return [], {"uncertified": "the checker would take too long for it"}
     return certified(

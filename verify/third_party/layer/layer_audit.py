@@ -53,8 +53,8 @@ class LayerAudit:
 
 
 def audit_layer(attention: Attention, progress: StageProgress = silent) -> LayerAudit:
-    """The audit, with all parts above. Arithmetic: balls; the rank modulo a prime if the logits are
-    integer multiples of ln 2."""
+    """The rank, the saturation and the worth of each head. Arithmetic: balls; the rank modulo a
+    prime if the logits are integer multiples of ln 2."""
     progress("layer: weights", 0, 2)
     with ctx.workprec(BITS):
         states = attention.states
@@ -75,7 +75,7 @@ def _off_peak(weights: Sequence[arb]) -> arb:
 
 
 def _worth_of_each(attention: Attention, features: Sequence[arb_mat]) -> list[tuple[str, str]]:
-    """The largest error without each head. features: of each head, at the working precision."""
+    """The largest error without each head. features: each head's, at the working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)

@@ -126,7 +126,7 @@ def complete(data: Dataset) -> bool:
 
 
 def _tied(parts: Sequence[_Parts]) -> tuple[int, ...]:
-    """The examples that a relation can involve: their φ is 0, or belongs to another example, too.
+    """The examples that a relation can involve: their φ is 0 or is shared with another example.
 
     In a class of one example φ cannot cancel, so the example's coefficient is 0 in every relation.
     """
