@@ -16,7 +16,7 @@ NARROW = Audit(construction="width-one", quick=True)
 def test_the_conclusion_names_what_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = audit(NARROW)
     assert answer.standing is Level.PROVED and answer.exit_status == 0
-    assert answer.statement.endswith("breaks: A2 of width-one, A1 of width-one.")
+    assert answer.statement.endswith("fails: A2 of width-one, A1 of width-one.")
     monkeypatch.setattr(sharpen, "_broken", lambda said: None)
     answer = audit(NARROW)
     assert answer.exit_status == 3 and answer.reason.startswith("no such data were found")
