@@ -22,7 +22,7 @@ from attncert.terminal.output import say
 from attncert.terminal.progress import quiet
 
 _STDOUT = 1
-_parsed = cache(typer.main.get_command)  # parsing once takes longer than a short command
+_parsed = cache(typer.main.get_command)  # building it takes longer than a short command
 _MOST = 500  # the longest error message, in characters
 
 app = typer.Typer(
@@ -110,7 +110,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
 
 
 class _Line(logging.Formatter):
-    """A record that a library logs, as one printable line: it may quote files."""
+    """A library's log record as one printable line, since it may quote files."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record), _MOST)

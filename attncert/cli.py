@@ -61,7 +61,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def process() -> NoReturn:
-    """Run `main` as a process, which a second Ctrl-C, or one while Python exits, ends at once."""
+    """Run `main` as a process that ends at once on a second Ctrl-C, or if one comes at exit."""
     sys.excepthook, sys.unraisablehook = _silent, _again
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not threads.isdecimal() or int(threads) == 0:  # numba refuses 0 while it is imported
@@ -110,7 +110,7 @@ def _watched() -> int:
             os.kill(child, came.si_signo)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
     code = os.waitstatus_to_exitcode(ended[1])
-    if code < 0:  # ended by a signal; so does this process
+    if code < 0:  # ended by a signal, as this process then is
         with suppress(OSError):  # SIGKILL has no handler
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
@@ -131,7 +131,7 @@ def _silent(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 
 def _again(dropped: sys.UnraisableHookArgs) -> None:
-    """Repeat an interrupt that Python drops, since it was raised in a finalizer or in the callback
+    """Repeat an interrupt that Python drops because it was raised in a finalizer or the callback
     of a weak reference: the signal is sent again a moment later."""
     if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
         again = (threading.get_ident(), signal.SIGINT)

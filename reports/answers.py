@@ -161,7 +161,7 @@ def proof_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def further_lines(answer: Answer) -> tuple[str, ...]:
-    """The further claims about the outputs, each in a line, with a witness if it does not hold."""
+    """The further claims about the outputs, each on a line, with a witness if it does not hold."""
     lines = []
     for claim in answer.further:
         level = answer.trace.standing(claim.id)
@@ -172,7 +172,7 @@ def further_lines(answer: Answer) -> tuple[str, ...]:
 
 
 def _stands(answer: Answer, claim: Claim, standing: Level) -> str:
-    """The statement that the proof is valid; if it is less than proved, the weak claim."""
+    """The statement that the proof is valid, with the weakest claim if it is not fully proved."""
     line = plain(sentence(claim.statement))
     weak = [name for name in claim.rests_on if answer.trace.standing(name) is standing]
     if not standing < Level.PROVED or not weak:

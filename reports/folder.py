@@ -68,7 +68,7 @@ def contents(report: Report) -> dict[str, bytes]:
 
 
 def strange(folder: Path) -> str:
-    """Why `folder` does not hold a report and nothing else; "" if it does."""
+    """Why `folder` is not the folder of a report with nothing added; "" if it is."""
     for part in (folder, *(folder / name for name in _FOLDERS)):
         for entry in sorted(part.iterdir()) if part.is_dir() else ():
             if not _ours(entry, entry.relative_to(folder).as_posix()):

@@ -1,1 +1,1 @@
-"""The commands. Those that answer questions share one file; every other has its own."""
+"""The commands: those that answer questions share one file, and each of the others has its own."""

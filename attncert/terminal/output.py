@@ -59,7 +59,7 @@ def answer_alone() -> AbstractContextManager[Any]:
 
 
 def say(*lines: str, error: bool = False) -> None:
-    """Print one line for each argument on stdout (error: on stderr), control characters escaped."""
+    """Print each argument as a line on stdout (stderr if `error`), control characters escaped."""
     if quiet.get() and not error:
         return
     with suppress(*[OSError] if error else []):

@@ -57,7 +57,7 @@ class Stages:
             self._draw()
 
     def say(self, line: str) -> None:
-        """Show a line above the bars, which stays on the screen."""
+        """Show, above the bars, a line that stays on the screen."""
         with self._lock:
             self._lines.append(line)
             self._draw()
@@ -84,7 +84,7 @@ class Stages:
 
 
 def _compiling() -> bool:
-    """Whether Numba, if it is loaded, compiles on another thread at this moment."""
+    """Whether Numba, if it is loaded, is compiling on another thread at this moment."""
     numba = sys.modules.get("numba.core.compiler_lock")
     return numba is not None and numba.global_compiler_lock._is_owned()  # not: by this thread
 

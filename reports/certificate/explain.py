@@ -1,6 +1,6 @@
 """A certificate in words, for someone who has never seen the project.
 
-What the file claims, about what, how the claim is proved, what it leaves open, and whether it was
+What the file claims and about what, how that is proved, what it leaves open, and whether it was
 checked just now. Every statement is taken from the contents of the file (explain.j2); its own
 description, `construction` and `produced_by`, is only quoted.
 """
@@ -165,7 +165,7 @@ def _origins(cert: Mapping[str, Any]) -> dict[str, str]:
 
 def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
     claim, files = cert["claim"], "file and the data beside it" if cert.get("data_file") else "file"
-    near = "Yes, and what is in the file does NOT show the claim (which may still hold): "
+    near = "Yes, but the file does NOT prove the claim (which may still hold): "
     words = {
         "holds": f"Yes, from the {files} alone, and the claim holds: ",
         "wrong": near if claim == "interpolation-near" else "Yes, and the claim is WRONG: ",

@@ -89,7 +89,7 @@ def _exhibits(answer: Assumed) -> dict[str, Any]:
 
 
 def _rounding(answer: Assumed) -> list[Row]:
-    """How each kind of set compares with rounding of the stored numbers and with small noise."""
+    """How robust each kind of set is to rounding of the stored numbers and to small noise."""
     rows = [_spectra_row(f"contexts, tokens: {answer.data.lengths}", answer.contexts)]
     rows += [_spectra_row(counted(k, "query"), spectra) for k, spectra in answer.subsets.items()]
     return [row for row in rows if row]

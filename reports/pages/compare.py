@@ -100,8 +100,8 @@ def sentences(answer: Comparison) -> Iterator[str]:
         yield f"Among layers of attention alone, {_least(layers)}."
     else:
         yield (
-            "None of these constructions of a layer of attention alone is proved to memorize these "
-            "examples. That does not exclude other weights of such a layer."
+            "None of these constructions with attention alone is proved to memorize these "
+            "examples. Other weights of an attention layer may still do so."
         )
     if networks:
         yield f"Among the other networks, {_least(networks)}."

@@ -85,7 +85,7 @@ def _sampled_line(sampled: Samples) -> str:
     k, bound, independent = sampled.k, sampled.failing_at_most, sampled.independent
     rest = sampled.drawn - independent
     start = "Sampled elsewhere" if sampled.assumed else "Sampled"
-    others = f", {rest:,} are not or not known to be" if rest else ""
+    others = f", {rest:,} are not, or are not known to be" if rest else ""
     return (
         f"{start}: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
         f"are independent{others}; with 95 % confidence at most {percent(bound)} of all such "

@@ -139,7 +139,7 @@ def examples_table(answer: LayerAnswer, audit: LayerAudit) -> Table:
         "The examples",
         ("example", "error", "margin")[: 1 + len(columns)],
         tuple(rows),
-        f"error: one number is exact, two are bounds{more}",
+        f"error: a single number is exact, two numbers are bounds{more}",
     )
 
 

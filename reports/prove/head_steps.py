@@ -1,8 +1,8 @@
-"""The steps of all heads together: each step is stated once, with the heads in which it differs.
+"""The steps of all heads together: each step is stated once, with the heads for which it differs.
 
-A step makes the same claim for every head that has it: the numbers differ, but seldom the standing.
-So its sentence, evidence and premises are written once. A claim that is not proved on its own, or
-has a witness, is also written out in full.
+A step makes the same claim for every head that has it: the numbers differ, but the standing seldom
+does. So its sentence, evidence and premises are written once. A claim that is not proved on its
+own, or has a witness, is also written out in full.
 """
 
 from __future__ import annotations

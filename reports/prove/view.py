@@ -80,7 +80,7 @@ def weakest(trace: ProofTrace, claims: Iterable[Claim]) -> Level:
 
 
 def causes(trace: ProofTrace, claim: Claim) -> list[ClaimId]:
-    """The claims that lower the standing of `claim` below its own level, each by its own level."""
+    """The claims whose own levels lower the standing of `claim` below its level."""
     standing = trace.standing(claim.id)
     if standing is claim.level:
         return []

@@ -62,7 +62,7 @@ def evidence(claim: Claim) -> str:
 
 def readable(witness: Mapping[str, Any]) -> list[str]:
     """The witness as sentences (LaTeX between dollar signs), the reason first, then the equation
-    that the coefficients give of queries, vectors or rows of a context. Other entries are listed.
+    of queries, vectors or rows of a context with its coefficients. Other entries are listed.
 
     >>> readable({"context": 1, "coefficients": ["2", "0", "-1/3"]})
     ['In context 1: $2\\\\,E^{(1)}_{0} - \\\\tfrac{1}{3}\\\\,E^{(1)}_{2} = 0$.']

@@ -32,7 +32,7 @@ _FILTERS: dict[str, Filter] = {
 def page(
     template: str, context: Mapping[str, Any], folder: Path = TEMPLATES, **filters: Filter
 ) -> bytes:
-    """The page that the template makes of these names, with the mark of a report. The template is
+    """The page that the template makes from these names, with the mark of a report. The template is
     in this folder, and may include templates of reports. The page has at most one blank line
     between blocks. An undefined name is an error."""
     environment = _environment(folder)
@@ -58,7 +58,7 @@ def _environment(folder: Path) -> jinja2.Environment:
 
 
 class _Compiled(jinja2.FileSystemBytecodeCache):
-    """Compiled templates beside the templates, on the terms on which Python keeps bytecode."""
+    """Compiled templates beside the templates, kept only if Python may write bytecode."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if not sys.dont_write_bytecode:

@@ -64,7 +64,7 @@ def test_the_verdict(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert numbers["format"] == "hf" and numbers["biases"]
     assert (files / "out/figures/saturation.svg").read_bytes().startswith(b"<svg")
     page = (files / "out/report.md").read_text()
-    assert "| read as | hf below `layer.3.attention` |" in page and "a 1 is appended" in page
+    assert "| read as | hf under `layer.3.attention` |" in page and "a 1 is appended" in page
     assert run(files, "--tolerance", "0.6")[0] == 0
 
 
