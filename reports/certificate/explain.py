@@ -100,7 +100,7 @@ def explain(path: str, *, name: str = "", limit_seconds: float = 600.0) -> Expla
 
 def _unusable(name: str, message: str) -> InputError:
     """The error for a file that breaks a rule of its format."""
-    return InputError(name, "as its format asks", message, printable(message, 120))
+    return InputError(name, "as its format requires", message, printable(message, 120))
 
 
 def _with_data(

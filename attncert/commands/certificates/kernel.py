@@ -17,7 +17,7 @@ def _commands() -> None:
 
 @kernel.command("build")
 def build() -> int:
-    """Compile the theorems and the verified checker (needs Coq, OCaml, 1.1 GB and a few minutes)."""
+    """Compile the theorems and the verified checker (needs Coq, OCaml, 1.1 GB and some minutes)."""
     from attncert.verify.certificates.coq.executable import build as made
 
     say("Compiling the theorems and the verified checker takes minutes.", error=True)

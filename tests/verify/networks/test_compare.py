@@ -193,8 +193,8 @@ def test_the_sentences_follow_from_the_table() -> None:
     assert "bits has the fewest parameters (1) and the fewest bits (2)." in networks
     nothing = replace(answer, table=tuple(x for x in answer.table if x.method.name in NETWORKS))
     none = next(sentences(nothing))
-    assert none.startswith("None of these constructions of a layer")
-    assert none.endswith("That does not exclude other weights of such a layer.")
+    assert none.startswith("None of these constructions with attention alone")
+    assert none.endswith("Other weights of an attention layer may still do so.")
 
 
 OWN = """
