@@ -88,6 +88,6 @@ def _sampled_line(sampled: Samples) -> str:
     others = f", {rest:,} are not, or are not known to be" if rest else ""
     return (
         f"{start}: {independent:,} of {sampled.drawn:,} random subsets of {counted(k, 'vector')} "
-        f"are independent{others}; with 95 % confidence at most {percent(bound)} of all such "
+        f"are independent{others}; with 95 % confidence, at most {percent(bound)} of all such "
         "subsets are dependent. This does not bound the Kruskal rank."
     )

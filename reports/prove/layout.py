@@ -3,7 +3,7 @@ drawing.
 
 Rows lead from premises down to conclusions and hold at most `MOST_WIDE` boxes each (Coffman and
 Graham's bound on the width). An edge that skips rows is threaded through stand-ins, one in each
-row, so that it runs between boxes and not behind them. Sweeps move each node to the mean place of
+row, so that it runs between boxes, not behind them. Sweeps move each node to the mean place of
 its neighbours. Deterministic. (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981.)
 """
 
