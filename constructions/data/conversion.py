@@ -204,7 +204,7 @@ def _length(length: int | None) -> str:
 
 
 def _ratio(x: Any, digits: int) -> tuple[int, int] | None:
-    """Numerator and denominator in lowest terms; None unless x is a finite exact number."""
+    """Numerator and denominator in lowest terms, or None if x is not a finite exact number."""
     if isinstance(x, str):
         if len(x) > 2 * digits + 2 or not NUMBER.fullmatch(x):
             return None

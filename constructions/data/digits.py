@@ -33,7 +33,7 @@ def digits() -> Dataset:
 
 
 def all_digits() -> Dataset:
-    """All 1,797 images, in the file's order."""
+    """All 1,797 images, in the order of the file."""
     file = json.loads(FILE.read_bytes())
     images = np.array(file["images"], dtype=np.int64)
     count = len(images)

@@ -1,7 +1,7 @@
 """Data sets from JSON or .npz files, read exactly or refused with a one-line error.
 
 The formats are in docs/commands.md. No file is trusted: its claims are compared with the limits
-below before it is read. `archives.py` has those on arrays, `conversion.py` those on numbers."""
+below before it is read. Limits on arrays are in `archives.py`, on numbers in `conversion.py`."""
 
 from __future__ import annotations
 

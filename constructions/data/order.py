@@ -26,7 +26,7 @@ class Order:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> Order:
-        """The order of examples that share no sequence."""
+        """The order of the tokens of examples that share no sequence."""
         sequences = tuple(np.array(x, dtype=np.int64) for x in rows)
         return cls(sequences, tuple((s, len(x)) for s, x in enumerate(sequences)))
 

@@ -206,7 +206,7 @@ def _is_drawn(table: Any) -> bool:
 
 
 def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactArray:
-    """The given matrix, after a check of its size; positions may have more rows."""
+    """The given matrix, if its size is right; positions may have more rows than needed."""
     if _is_drawn(table):
         return _drawn(table, argument, rows, width)
     if isinstance(table, Mapping):

@@ -22,7 +22,7 @@ DROP = 1100  # a float weight is 0 if its logit is this many bits below the larg
 
 
 class UnluckyPrime(ArithmeticError):
-    """No row was independent mod p although some row is over Q. Another prime is needed."""
+    """No row is independent mod p, but some row is over Q. Another prime is needed."""
 
 
 class SumVanishes(UnluckyPrime):

@@ -42,7 +42,7 @@ class Spans:
     labels: int
 
     def bound(self, heads: int, head_width: int, value_width: int) -> int:
-        """N for H heads of these widths.
+        """The dimension count N for H heads of these widths.
 
         >>> Spans(8, 0, 8, 1).bound(4, 1, 1), Spans(3, 1, 8, 1).bound(4, 1, 1)
         (92, 53)

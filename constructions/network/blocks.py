@@ -205,7 +205,7 @@ class Attention(Block):
         return 1
 
     def _more(self, head: int) -> list[fmpq]:
-        """Further logits, whose weights are dropped."""
+        """Additional logits, whose weights are dropped."""
         return []
 
     def masks(self, tokens: int, queries: int, of_tokens: bool) -> Sequence[Sequence[bool]]:

@@ -131,7 +131,7 @@ def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
     """An endless sequence of random nonzero integer columns (height×1), with entries up to 1, 2, 4,
     ... in absolute value.
 
-    Some column is outside any given finite set of hyperplanes: the probability of this tends to 1
+    Some column lies outside any given finite set of hyperplanes: the probability of this tends to 1
     as the integers grow (Schwartz, Zippel).
     """
     rng = random.Random(seed)
@@ -143,7 +143,7 @@ def columns(height: int, seed: int) -> Iterator[fmpz_mat]:
 
 
 def differences(numbers: Sequence[fmpq]) -> list[fmpq]:
-    """The difference between each number after the first and its predecessor."""
+    """Each number after the first minus its predecessor."""
     return [b - a for a, b in pairwise(numbers)]
 
 
@@ -152,7 +152,7 @@ def hashed(vectors: fmpq_mat) -> list[Hashed]:
 
 
 def firsts(rows: Sequence[Hashable]) -> list[int]:
-    """For each row, the index of the first equal row."""
+    """For each row, the index of the first row equal to it."""
     places: dict[Hashable, int] = {}
     return [places.setdefault(row, t) for t, row in enumerate(rows)]
 

@@ -59,7 +59,7 @@ class Network:
 
     @property
     def network(self) -> Network:
-        """Itself, so that a construction may return a network."""
+        """This network itself, so that a construction may return a network."""
         return self
 
     @classmethod
