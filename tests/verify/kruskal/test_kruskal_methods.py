@@ -164,13 +164,16 @@ def test_an_equiangular_frame_is_proved_exactly() -> None:
     assert bound is not None and (bound.value, bound.level) == (3, Level.PROVED)
 
 
+@pytest.mark.parametrize("order", [4, pytest.param(8, marks=pytest.mark.slow)])
 @quick
 @given(st.lists(st.sampled_from([1, 2, 3]), min_size=16, max_size=16), st.sets(st.integers(0, 15)))
-def test_two_orthogonal_sets(scales: list[int], left_out: set[int]) -> None:
-    """Unit vectors and a Hadamard matrix of order 8, of any lengths; some are left out."""
-    signs = np.array([[1, 1], [1, -1]])
-    rows = np.vstack([np.eye(8, dtype=int), np.kron(np.kron(signs, signs), signs)])
-    rows = np.delete(rows * np.array(scales)[:, None], sorted(left_out)[:9], axis=0)
+def test_two_orthogonal_sets(order: int, scales: list[int], left_out: set[int]) -> None:
+    """Unit vectors and a Hadamard matrix, of any lengths; some are left out."""
+    signs = np.array([[1]])
+    while len(signs) < order:
+        signs = np.kron(signs, [[1, 1], [1, -1]])
+    rows = np.vstack([np.eye(order, dtype=int), signs]) * np.array(scales[: 2 * order])[:, None]
+    rows = np.delete(rows, [k for k in sorted(left_out)[: order + 1] if k < 2 * order], axis=0)
     bound = coherence_bound(Vectors.of(rows))
     assert bound is not None and bound.level is Level.PROVED
     assert is_sound(bound, Vectors.of(rows), truth(Vectors.of(rows)))
