@@ -91,7 +91,7 @@ def _text(x: object) -> str:
 
 
 def extra(name: str) -> str:
-    """How to install an extra of pyproject.toml, since attncert is on no package index.
+    """How to install an extra of pyproject.toml, since attncert is not on any package index.
 
     >>> extra("torch")
     "the extra `torch` (in a checkout of attncert: pip install '.[torch]')"

@@ -15,7 +15,7 @@ def silent(*stage_and_counts: str | int) -> None:
 
 
 def say(progress: StageProgress, line: str) -> None:
-    """Show a permanent line, if this progress shows lines, as `attncert.Stages` does."""
+    """Show a permanent line if this progress shows lines, as `attncert.Stages` does."""
     getattr(progress, "say", silent)(line)
 
 

@@ -61,7 +61,7 @@ class Origin:
         return {}
 
     def claims(self, data: Dataset) -> list[Any]:
-        """Claims that `data` have this origin, checked from the numbers alone."""
+        """Claims that `data` has this origin, checked from the numbers alone."""
         return []
 
     def words(self, data: Dataset) -> str:

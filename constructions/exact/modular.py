@@ -2,7 +2,7 @@
 
 The builders use one small prime to decide, while they build, whether rows are independent. A rank
 mod p never exceeds the rank over Q, so "independent mod p" is exact; "dependent mod p" may be bad
-luck (about 1 in p). Then a better candidate is missed, but no answer is wrong: verify/ proves the
+luck (about 1 in p). A better candidate is then missed, but no answer is wrong: verify/ proves the
 result again, from the data and the weights alone.
 """
 

@@ -28,7 +28,7 @@ from attncert.constructions.network.network import Network, readout
 
 Form = Sequence[fmpq]
 
-_PLACED = -1  # the kind of inputs that have a plane already, foreign to all others
+_PLACED = -1  # the kind of inputs that already have a plane, foreign to all others
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class States:
         return tuple(zip(queries, self.contexts, strict=True))
 
     def require_short(self) -> None:
-        """Raises TooLong if numbers are too long: a few blocks can make them exceed any memory."""
+        """Raises TooLong if numbers are too long: a few blocks can make them fill any memory."""
         if any(self.arithmetic.bits(x) > MAX_BITS for x in (*self.contexts, self.queries)):
             raise TooLong(f"a number of over {MAX_BITS} bits")
 

@@ -4,7 +4,7 @@ The positions s_1 < ... < s_K are cut into groups of at most L. On a group g the
 
     Σ_ℓ c_gℓ relu(s - b_gℓ),  ℓ = 1, ..., L,
 
-as in constructions/network/relu.py, with c_gℓ = 0 if the group has fewer than L. Unit (ℓ, ±) of the
+as in constructions/network/relu.py, with c_gℓ = 0 if ℓ exceeds the size of g. Unit (ℓ, ±) of the
 second layer is the ReLU of a function that is max(±c_gℓ, 0)·(s - b_gℓ) on the hull of each group g,
 and linear in the gaps between hulls. A nonnegative factor commutes with a ReLU, so the unit is
 max(±c_gℓ, 0)·relu(s - b_gℓ) there, and (ℓ, +) minus (ℓ, -) is the ℓ-th term: these add up to the

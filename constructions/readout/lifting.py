@@ -11,7 +11,7 @@ the w_th as further unknowns every equation has its own carry, hardly longer tha
     x ≡ Z⁻¹ (r - Σ_h c/S),   w ≡ (c + Σ_i 2^k_i a_i)/S   mod p,
     c ← (c + Σ_i 2^k_i (a_i - w))/p,   r ← (r - Σ_h w)/p                          one digit of x, w.
 
-A digit costs T² products of residues, T·n·d·H small products and one pass over the carries.
+Each digit costs T² products of residues, T·n·d·H small products and one pass over the carries.
 
 From x mod p^K, the common denominator D is that of two random combinations of the entries, whose
 numerators and denominator together are a short vector of a lattice (FLINT's LLL): p^K need only be

@@ -43,7 +43,7 @@ class FeatureBlocks:
             self._all = self._block(self._contexts)
 
     def in_features(self, pivots: Sequence[int]) -> tuple[int, ...]:
-        """The columns of the features to which these columns of a block belong."""
+        """The columns of the features that correspond to these columns of a block."""
         return tuple(self.columns[list(pivots)].tolist())
 
     def of(self, logits: IntegerArray) -> Block:

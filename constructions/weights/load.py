@@ -128,7 +128,7 @@ def network_of_state(
     prefix: str,
     source: str,
 ) -> Network:
-    """The network of all arrays below the prefix. read: as for `of_state`. Raises InputError."""
+    """The network of all arrays under the prefix. read: as for `of_state`. Raises InputError."""
     kind, below = library(config), _with_dot(prefix)
     if kind is None:
         must = f"one of {', '.join(name for x in LIBRARIES for name in x.types)}"

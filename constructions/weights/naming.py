@@ -1,6 +1,6 @@
 """How libraries name and store the four projections of an attention layer, and where they occur.
 
-Each prefix below which all weights of a naming occur is a layer. Other arrays below it would change
+Each prefix under which all weights of a naming occur is a layer. Other arrays under it would change
 what the layer computes (normalized queries, relative positions): unless they are known to lie
 outside attention, such a layer is refused rather than misread."""
 
@@ -67,7 +67,7 @@ class Place:
 
 
 def linear(*modules: str) -> tuple[Names, ...]:
-    """The names of weight and bias of each module.
+    """The names of the weight and bias of each module.
 
     >>> linear("q_proj")
     (('q_proj.weight', 'q_proj.bias'),)

@@ -86,7 +86,7 @@ def of_projections(
 
 
 def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
-    """H, taken from the shape of the weights. Raises InputError."""
+    """The number of heads H, taken from the shape of the weights. Raises InputError."""
     if len(query.shape) != 3 or 0 in query.shape:
         raise InputError(name, "of shape (H, d, d_h), no size 0", query.shape)
     if heads not in (None, query.shape[0]):
@@ -153,7 +153,7 @@ def _parts(
 
 
 def _repeated(array: ExactArray, groups: int, heads: int) -> ExactArray:
-    """The rows of each group, repeated for each head that uses it."""
+    """The rows of each group, repeated for each head that uses them."""
     rows = np.arange(len(array)).reshape(groups, -1)
     return array[np.repeat(rows, heads // groups, axis=0).ravel()]
 

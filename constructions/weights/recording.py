@@ -326,7 +326,7 @@ def _masked(module: Any, args: Any, kwargs: Any, current: _Pass) -> BoolArray | 
 
 
 def _tensors(module: Any, args: Any, kwargs: Any) -> Iterator[tuple[str, Any]]:
-    """The tensors among the arguments after the first, by name, and those in lists of them."""
+    """The tensors among the arguments after the first, by name, including those in lists."""
     arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
     for name, argument in list(arguments.items())[1:]:
         inner = argument.items() if isinstance(argument, dict) else [(name, argument)]

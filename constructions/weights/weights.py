@@ -153,7 +153,7 @@ def _array(array: Any, name: str) -> AnyArray:
 
 
 def _module(module: Any) -> tuple[Mapping[str, Any], dict[str, Any]]:
-    """The arrays and options of a PyTorch module. Tied maps are among its arrays."""
+    """The arrays and options of a PyTorch module. Its arrays include tied maps."""
     require_module(module)
     if getattr(module, "training", False):
         must = "in eval mode: dropout is not part of a network"

@@ -45,7 +45,7 @@ class ShortHeads:
         self.builder, self.data = builder, builder.data
         keys, queries = builder.key_coordinates.images, builder.query_coordinates.images
         every = range(builder.data.T)
-        if self.data.shared:  # after a tie in E u a head places fewer than n - 1 examples
+        if self.data.shared:  # after a tie in E u, a head places fewer than n - 1 examples
             us = separators(keys, (), builder.rng, every)
         else:
             us = sparse_combinations(keys.shape[2], _count(keys.size), 3)
