@@ -9,5 +9,5 @@
     given                        weights for given labels; `fit` and `capacity` call it
     weights                      third-party weights: read from files, recorded from modules
 
-All packages use the other modules: errors, progress, signals (`endings`), untrusted text.
+The other modules serve all packages: errors, progress, signals (`endings`), untrusted text.
 """

@@ -13,8 +13,8 @@ _COUNT = 10**15  # integers below this are written out
 def in_brief(record: object, *positional: Any, **named: Any) -> str:
     """The repr of a record: its type and its main fields, in at most 200 characters.
 
-    positional, named: the arguments of the repr; None is left out. A value of more than 60
-    characters is shortened, and a long integer is replaced by its number of bits.
+    positional, named: the arguments of the repr; those that are None are left out. A value of more
+    than 60 characters is shortened, and a long integer is replaced by its number of bits.
 
     >>> in_brief(Exception(), "x" * 90, examples=25, of=None, level=True, c=2**99, of_c=[2**99, 1])
     "Exception('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', examples=25, \

@@ -1,4 +1,4 @@
-"""The result of a construction, and the hypotheses of Theorem 1, checked before it builds."""
+"""The result of a construction, and the checks of Theorem 1's hypotheses that precede it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SMALL = 4096  # contexts with more entries are first tested on some of their co
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PlacedHead:
-    """A head that places a group: the examples whose features become independent through it.
+    """A head that places a group, that is, the examples whose features it makes independent.
 
     group, earlier: the examples placed by this head, and by the heads before it.
     logits: n integers for each example of the group, in units of ln 2.
@@ -64,9 +64,9 @@ class BuiltLayer:
     """The layer's key and query weights, and all choices of the builder; heads that place no group
     are idle.
 
-    r: groups have r and then r - 1 examples, so the capacity is H(r-1) + 1; 0 if they may have any
-    size. partition: a grouping that meets the partition condition, if the heads place other groups.
-    Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
+    r: the first group has r examples, each later one r - 1, so the capacity is H(r-1) + 1; 0 if
+    groups may have any size. partition: a grouping that meets the partition condition, if the heads
+    place other groups. Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 
     >>> from attncert import Dataset
     >>> from attncert.constructions import paper
@@ -106,7 +106,7 @@ def heads_to_place(examples: int, r: int) -> int | None:
 
 def over_primes(attempt: Callable[[int], Result]) -> Result:
     """The value of attempt(p) for the first of the builders' primes p that is not unlucky. Raises
-    HypothesisFails, undecided, if all are unlucky."""
+    HypothesisFails (undecided) if all are unlucky."""
     for prime in PRIMES_21:
         try:
             return attempt(prime)

@@ -153,7 +153,7 @@ def require_positive(**values: int) -> None:
 
 @contextmanager
 def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors about a path inside the block into InputError with the end of the path."""
+    """Turn errors about a path inside the block into InputError with the last part of the path."""
     try:
         yield
     except OSError as error:

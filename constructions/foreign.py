@@ -1,4 +1,4 @@
-"""Functions that make untrusted text safe: for a line of a terminal (`printable`, `escaped`), or,
+"""Functions that make untrusted text safe: as a line in a terminal (`printable`, `escaped`), or,
 when it is read, as the name of data, vectors or a layer (`safe_name`). Other text in Markdown goes
 through `reports.words.text.code`."""
 

@@ -205,7 +205,7 @@ def parameter_count(d: int, m: int, heads: int, head_width: int, value_width: in
 
 
 def require_size(d: int, m: int, heads: int, head_width: int, value_width: int) -> None:
-    """Raises InputError for a layer of more parameters than fit exactly in a machine's memory.
+    """Raises InputError for a layer with too many exact parameters for a machine's memory.
 
     >>> require_size(2, 1, 2**14, 2**14, 1)
     Traceback (most recent call last):

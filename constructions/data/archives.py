@@ -50,7 +50,7 @@ def read_arrays(
     check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
     limit: int = MAX_ARRAY_BYTES,
 ) -> dict[str, AnyArray]:
-    """The arrays of an .npz archive that `choose` picks from the names in it. Raises InputError
+    """The arrays of an .npz archive whose names `choose` picks. Raises InputError
     before any array is read if sizes, shapes (judged by `check`) or dtypes are wrong."""
     with _refused(source, _NPZ):
         _require_short_directory(file)
@@ -115,7 +115,7 @@ def _refused(source: str, must: str) -> Iterator[None]:
 
 
 def _require_short_directory(file: BinaryIO) -> None:
-    """Limit the list of members, which zipfile reads at once.
+    """Limit the size of the list of members, which zipfile reads all at once.
 
     The end record must be the last 22 bytes, with no comment or 64-bit extension: NumPy needs
     neither below 2 GiB, and zipfile then uses exactly this record.

@@ -49,7 +49,7 @@ Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers
 
 
 def from_lists(argument: str, values: Any, longest: Longest = OF_DATA) -> Exact:
-    """Nested lists (or tuples, arrays) of int, float, Decimal, Fraction, "p/q", and the like.
+    """Nested lists (or tuples or arrays) of int, float, Decimal, Fraction, "p/q", and the like.
     Raises InputError, with the place, if they are ragged or an entry is not a finite number.
 
     >>> from_lists("labels", [1, 0.5, "-2/3"])

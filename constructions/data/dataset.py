@@ -27,8 +27,8 @@ Shape = tuple[int, ...]
 
 
 class Origin:
-    """Where data come from. This class is for data given as numbers; verify/provenance contains the
-    others. Every conclusion about the data rests on `premises`."""
+    """Where data come from. This class is for data given as numbers; for other origins see
+    verify/provenance. Every conclusion about the data rests on `premises`."""
 
     premises: tuple[Any, ...] = ()
 
@@ -69,7 +69,7 @@ class Origin:
         return ""
 
     def held(self, certificate: Mapping[str, Any]) -> str:
-        """A sentence that says which data a certificate holds, if it does not hold these."""
+        """A sentence that says which data a certificate holds, if they are not these examples."""
         return ""
 
 

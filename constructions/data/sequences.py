@@ -107,7 +107,7 @@ def of_sequences(
     """A data set of token sequences. Arithmetic: exact. Raises InputError.
 
     sequences: texts, whose characters are the symbols; lists of strings, each a symbol; or lists of
-        rows of the embedding, counted from 0.
+        indices of rows of the embedding, from 0.
     embedding: V×d numbers; {symbol: d numbers}; or {"width": d, "bound": 9, "seed": 0} for rows of
         integers from -bound to bound, all different, drawn from that seed.
     positions: a row for each place, added to the token there; or {"bound": 9, "seed": 0}; or None.

@@ -46,7 +46,7 @@ class Transducer:
     """A domain: all words of these letters, each with its answer.
 
     letters: for each step, the letters that may be read there, tuples of symbols counted from 0.
-    places:  for each step the places in the prompt of the symbols of its letter. step: the next
+    places:  for each step, where in the prompt the symbols of its letter are. step: the next
              state and the symbol that is written, by state and letter. start: the first state.
     Arithmetic: exact. Raises InputError unless each place has one symbol, or if a letter has no
     step in a state that some input reaches. Source: ours, above.
@@ -89,7 +89,7 @@ class Transducer:
 
     @cached_property
     def reached(self) -> tuple[Mapping[State, Word], ...]:
-        """For each step, and after the last, the states that can be reached, each with a word."""
+        """For each step, and after the last, the reachable states, each with a word."""
         reached: list[dict[State, Word]] = [{self.start: ()}]
         for letters in self.letters:
             following = dict[State, Word]()
@@ -128,7 +128,7 @@ class Transducer:
         self, place: int, width: int | None, start: int = 0, stop: int | None = None
     ) -> Iterator[Situation]:
         """The situations numbered from start to stop before symbol `place` of the answer, with
-        `width` letters fixed; if it is None, one for each input, with everything fixed."""
+        `width` letters fixed; if `width` is None, one for each input, with everything fixed."""
         window = self._window(place, width)
         first, letters = window.start, self.letters[window]
         rests = {tuple(some[k] for some in self.letters[window.stop :]) for k in (0, -1)}

@@ -1,4 +1,4 @@
-"""Sets of numbers from untrusted files, whose cost no file can increase.
+"""Sets of numbers from untrusted files, which no file can make slow.
 
 Python's hash of an integer is the integer modulo 2^61 - 1, so that all numbers in a file may have
 the same hash; a set of N of them takes N²/2 comparisons. Therefore such numbers go into sets as

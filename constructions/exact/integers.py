@@ -99,7 +99,7 @@ def from_flint(matrix: fmpz_mat) -> IntegerArray:
 
 
 def null_relation(rows: fmpz_mat) -> list[int] | None:
-    """Coprime integers c ≠ 0 with c·rows = 0, of which the first nonzero one is positive; None if
+    """Coprime integers c with c·rows = 0, not all 0 and the first nonzero one positive; None if
     there are none.
 
     >>> null_relation(fmpz_mat([[1, 2], [0, 1], [2, 0]])), null_relation(fmpz_mat([[1, 2]]))

@@ -1,8 +1,8 @@
 """Integer lattices, whose short vectors give short integer logits.
 
-A weight vector x matters only through its products with the data. So LLL reduces the lattice of the
-*images* {R x : R x integer}, with R the rows of the data, instead of the lattice of the weights:
-this keeps the exponents of two small, and hence every later number.
+A weight vector x matters only through its products with the data. So what LLL reduces is not the
+lattice of the weights but that of the *images* {R x : R x integer}, where R holds the rows of the
+data: this keeps the exponents of two small, and hence every later number.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ PRIMES_31 = (2147483579, 2147483123, 2147482763)
 integers."""
 
 PRIME_62 = 4611686018427377339
-"""The largest safe prime below 2^62 with 2 primitive: used in FLINT's one-word arithmetic."""
+"""The largest safe prime below 2^62 with 2 as a primitive root, for FLINT's one-word arithmetic."""
 
 
 def is_safe_with_primitive_two(p: int) -> bool:

@@ -13,9 +13,9 @@ q on X A are query weights A q on X. In the same way the rows of the context bec
 **Turns.** g is a combination of the n columns of softmax rows p(s). Draw μ, take m points s where
 the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), prescribe ±1 at them,
 alternating in the order of s, and solve for w: g turns m - 2 times. Each further turn doubles or
-triples |w|. So μ is drawn many times, and the draws with the least |w| are taken. Heads without
-turns reach d examples each; m is two more than the rest of a head's share, at most 14 (one head: 8,
-since the search below takes time proportional to m² T²).
+triples |w|. So μ is drawn many times, and the draws with the least |w| are taken. A head without
+turns reaches d examples, and each turn adds one: so m is T/H - d + 2, but at most 14 (8 for a
+single head, since the search below takes time proportional to m² T²).
 
 **One head** can reach T = N, but then q is not free: for every t, s = X q must be one of the up to
 n - 1 solutions of g(s) = y_t. Let R project onto the left kernel of X. Starting from random

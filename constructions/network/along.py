@@ -62,7 +62,7 @@ class Along:
 
 
 def _is_causal(block: Block) -> bool:
-    """Whether a token and a query that are equal and see the same tokens remain equal in it."""
+    """Whether an equal token and query that see the same tokens are still equal after the block."""
     if block.of != "all" or getattr(block, "query_place", "last") != "last":
         return False
     if isinstance(block, Group):

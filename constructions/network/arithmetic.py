@@ -30,8 +30,8 @@ class TooLong(Inexact):
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The operations of a block. Its matrices have the methods of FLINT's; `bits` is 0 if numbers
-    are of bounded length.
+    """The operations of a block. Its matrices have the same methods as FLINT's; `bits` is 0 if
+    numbers are of bounded length.
 
     "normalized" divides a row x by the root of x·x / n + ε. "scores" are queries·keysᵀ over the
     root of a positive integer. The order of products in attention is "cheapest"; "keys first", with

@@ -67,7 +67,7 @@ class Block(ABC):
         return self.with_skip(self._made(states, of_tokens=of_tokens), states.queries)
 
     def with_skip(self, made: Any, vectors: Any) -> Any:
-        """The result, plus the vectors from which it was made if the block is residual."""
+        """The result plus, in a residual block, the vectors from which it was made."""
         if self.residual and made.ncols() != vectors.ncols():
             raise InputError("residual", "false if the width changes", "true")
         return made + vectors if self.residual else made

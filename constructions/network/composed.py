@@ -1,7 +1,7 @@
 """Blocks made of other blocks: a gated feed-forward block, and a group with one skip connection.
 
 **Gated** (Dauphin et al. 2017; Shazeer 2020): activation(x·gate + gate_bias) ∘ (x·weights + bias),
-number by number. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
+entry by entry. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
 activation it is a bilinear map. A readout after it maps the result back to the width of x.
 
 **Group**: blocks in order, whose result is added to the vectors that the first one reads. A

@@ -10,8 +10,8 @@ relu:
 
     at a member (z = 0):  M + q u ≥ 0 ≥ -M + q u, so it is  [M + q u - M] - [0 - 0] = q u;
     at the others:        z + 1 and z - 1 have the same sign and are at least 1 away from 0, and
-                          adding q u to M(z ± 1) does not change it. If positive, both brackets are
-                          q u; if negative, both are 0. The difference is 0.
+                          adding q u to M(z ± 1) does not change it. If that sign is positive, both
+                          brackets are q u; if it is negative, both are 0. The difference is 0.
 
 Divided by q and summed over all planes, this is each input's label. (Bubeck et al. divide by δ =
 q/M; here the difference quotient of relu takes the place of its derivative.) All m labels share the

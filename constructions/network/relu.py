@@ -5,7 +5,7 @@
     f(s) = f_0 + Σ_i c_i relu(s - p_i)  on [p_0, p_k],    c_i = slope after p_i - slope before it,
 
 i = 0, ..., k-1, where the slope before p_0 counts as 0: both sides are f_0 at p_0, and their slopes
-agree from there on. So no system has to be solved.
+agree from there on. So no system of equations has to be solved.
 
 *The network.* Let s_1 < ... < s_K be the positions of the inputs on a line. The function that is 0
 at s_1 - 1 and the label y_j at s_j, linear in between, has the knots s_1 - 1, s_1, ..., s_(K-1): K

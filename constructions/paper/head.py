@@ -1,4 +1,4 @@
-"""The search for the heads, one after the other, which `paper/theorem.py` calls. The steps are
+"""The search for the heads, one after another; `paper/theorem.py` calls it. The steps are
 those of docs/audit-of-theorem-1.md.
 
     M_h = c·u vᵀ + Σ_{t ∈ G_h} w_t ê_tᵀ
@@ -190,8 +190,8 @@ class PaperBuilder:
 
         First comes the barycentre (all logits equal; not in the first head, where it would save
         little and leave M_1 empty). Let D·1_i be the smallest multiple of a unit vector that
-        integral weights reach: ±D·1_i for every row i follow, then short vectors that they reach.
-        The n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
+        integral weights reach: next come ±D·1_i for every row i, then short reachable vectors. The
+        n points with logits D·1_i are independent: their weights are (2^D - 1)·I + 1·1ᵀ up to
         scale, which is invertible; so are those of -D·1_i. Hence a choice always exists.
         """
         n = self.data.n

@@ -71,7 +71,7 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights with which the features of all examples are independent.
 
-    head_width: d_h, default n. heads: H, by default the fewest that the theorem allows (or more if
+    head_width: d_h, default n. heads: H; by default the fewest that the theorem allows (or more if
     these admit no grouping). An example of a group may attend uniformly to its context (barycentre)
     if that costs at most 3 bits of conditioning, which keeps the logits of all other examples
     short. saturation: the bits to which each head saturates; its c is the least, or larger if the

@@ -139,8 +139,8 @@ class QuerySpans:
         """An independent closed group of remaining queries, found from the end backwards: each
         query joins if the group is still admitted with it.
 
-        The other queries are kept modulo the span of the group, mod p: a query may join if it is
-        not 0 there, and no other is a multiple of it. If this holds mod p, it holds over Q.
+        The other queries are reduced mod p and modulo the span of the group: one may join if it is
+        then not 0, and no other is a multiple of it. If this holds mod p, it holds over Q.
         """
         rest, place, group = self.short[list(remaining)], len(remaining), list[int]()
         if not rest.any(axis=1).all():  # every span contains 0

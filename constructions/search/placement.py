@@ -158,7 +158,7 @@ class Placement:
     ) -> None:
         """Place the group, whose head has these features (T, d) and these pivot columns.
 
-        rest: the remainder of all unplaced examples, if known. With σ the group's residuals at the
+        rest: the residuals of all unplaced examples, if known. With σ the group's residuals at the
         pivots, L gains the columns ρ σ⁻¹ (ρ: all residuals there), the identity on the group.
         """
         old, new = len(self.rows), len(self.rows) + len(group)

@@ -1,7 +1,7 @@
 """Transformers of several libraries: what their arrays are called, and what their options mean.
 
-A row of the table says where the parts of a model are, and which words of `Design` its
-configuration states. Every other option that changes what is computed must be plain: set to a value
+A row of the table says where the parts of a model are, and which fields of `Design` its
+configuration sets. Every other option that changes what is computed must be plain: set to a value
 at which it changes nothing. Types that are not listed are not read.
 """
 
@@ -29,7 +29,7 @@ NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no
 
 @dataclass(frozen=True)
 class Design:
-    """What a transformer computes, in words that all libraries share. rotary: the base of the
+    """What a transformer computes, in terms common to all libraries. rotary: the base of the
     frequencies, for `rotated` coordinates of a head (None: all). neighbours: whether coordinates 2j
     and 2j+1 are rotated together, rather than j and j + half. alone: whether there is no
     feed-forward map."""
@@ -111,7 +111,7 @@ def library(config: Mapping[str, Any]) -> Library | None:
 
 
 def _odd(word: str, value: Any) -> str:
-    """What a word of `Design` must be, if this value does not comply."""
+    """What a field of `Design` must be, if this value is not allowed there; else ''."""
     if value is None and getattr(Design, word, 0) is None:
         return ""
     for known, of in ((ACTIVATIONS, "activation"), (NORMS, "norm")):
@@ -152,7 +152,7 @@ def _unscaled(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
 
 
 def _hooked(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
-    """The options of TransformerLens with direction and rotation in words of `Design`."""
+    """The options of TransformerLens with direction and rotation as fields of `Design`."""
     width, scale, norm, base, direction = (_given(config, x, source) for x in _OF_LENS)
     if not whole(width) or width < 1 or scale not in (math.sqrt(width), -1.0):
         raise _unread(source, "attn_scale", f"the root of d_head ({width})", scale)

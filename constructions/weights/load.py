@@ -100,8 +100,8 @@ def of_state(
     source: str,
     selection: Selection,
 ) -> StoredLayer:
-    """The selected layer. `read` returns the arrays that its argument chooses from all names.
-    Raises InputError."""
+    """The selected layer. `read` takes a function that chooses some of all names, and returns those
+    arrays. Raises InputError."""
     selected: list[Place | None] = []
 
     def choice(names: Sequence[str]) -> Collection[str]:

@@ -1,7 +1,7 @@
 """What a model's configuration says about its attention: one table, by type of model.
 
-Names of arrays do not determine what a layer does: GPT-J rotates queries by position, GPT-Neo does
-not divide the logits, but their arrays have the same names as OPT's. So every option that changes
+Names of arrays do not determine what a layer does: GPT-J rotates queries by position, and GPT-Neo
+does not divide the logits, but both name their arrays as OPT does. So every option that changes
 attention is read, or must have a value at which it changes nothing, and models of other types are
 not read. Logits are divided by √d_h; positions are added to the tokens, or there are none."""
 

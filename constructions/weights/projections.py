@@ -1,4 +1,4 @@
-"""From the projections of a layer, as libraries store them, to exact weights head by head.
+"""Exact weights, head by head, from the projections of a layer as libraries store them.
 
 Libraries store W (out, in), so that x goes to Wx + b; GPT-2's Conv1D stores the transpose. Rows of
 query, key and value are ordered by head, d_h for each. If keys and values have fewer heads than

@@ -1,4 +1,4 @@
-"""From the arrays of a transformer and its design to blocks: one of its layers, or the whole model.
+"""Blocks from the arrays and the design of a transformer: one of its layers, or the whole model.
 
 With f attention or the feed-forward map, and N a normalization, each half of a layer is x + f(N(x))
 (pre-norm) or N(x + f(x)) (post-norm): a group with a skip connection, with N inside or after it.

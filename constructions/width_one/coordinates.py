@@ -121,7 +121,7 @@ def _reduces_queries(T: int, d: int) -> bool:
 
 
 def _rows_differ(images: IntegerArray, rng: np.random.Generator) -> bool:
-    """Whether one random u tells the rows of every context (T, n, k) apart, so that they differ."""
+    """Whether one random u shows that the rows of every context (T, n, k) differ."""
     k = images.shape[2]
     bound = max(2, min(2**60, 2**52 // max(1, integers.largest(images) * k)))
     u: IntArray = rng.integers(-bound, bound, (k,), endpoint=True)

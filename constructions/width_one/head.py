@@ -1,4 +1,4 @@
-"""The search for the heads of the proof, one after the other; `width_one/theorem.py` calls it.
+"""The search for the heads of the proof, one after another; `width_one/theorem.py` calls it.
 
     M_h = u (c v0 + v1)ᵀ
 

@@ -28,9 +28,9 @@ x takes independent values at any n distinct real α.
   induction its coefficients are all 0, so b_i = 0 for i > 1, and then b_1 = 0.  ∎
 
 So a linear subspace of dimension at most n - 1 contains x(α) for at most n - 1 real α, and so does
-an affine flat of dimension at most n - 2, which lies in such a subspace. What the examples placed
-so far forbid for x_t is such a flat (constructions/search/placement.py): among any n values of α_t
-one is allowed. α_t = 0 may be chosen, and two examples of a group may share a value.
+an affine flat of dimension at most n - 2, which lies in such a subspace. The values of x_t that the
+examples placed so far forbid form such a flat (constructions/search/placement.py): among any n
+values of α_t one is allowed. α_t = 0 may be chosen, and two examples of a group may share a value.
 
 A group's own rows are never saturated: a saturated head of width one reaches only two vertices of
 each hull, the rows where E⁽ᵗ⁾u is largest and smallest.
@@ -101,7 +101,7 @@ def build(
 ) -> BuiltLayer:
     """Key and query weights of width one with which the features of all examples are independent.
 
-    heads: H, default the fewest that the theorem allows (or more if these admit no grouping).
+    heads: H; by default the fewest that the theorem allows (or more if these admit no grouping).
     short_heads: whether short heads (c = 0), which may place more than n - 1 examples each, come
     first, and the proof's heads place the rest; if False, all heads are the proof's, with groups of
     n, n - 1, .... saturation: bits; if given, all heads are the proof's, each with the least c that
