@@ -18,7 +18,7 @@ NAMES = "silu", "gelu", "gelu-tanh"
 LIMITS = Limits(math.inf, math.inf)
 
 
-@pytest.mark.parametrize("P", [40, 128, 300])
+@pytest.mark.parametrize("P", [40, 128, pytest.param(300, marks=pytest.mark.slow)])
 def test_balls_hold_the_values_at_their_centres_and_ends(P: int) -> None:
     """The arguments are exact points and wide balls: zero, both signs, and large values."""
     draw, on, one = random.Random(P), Functions(P, LIMITS), 1 << P
@@ -40,7 +40,7 @@ def test_balls_hold_the_values_at_their_centres_and_ends(P: int) -> None:
             assert r or radius <= 8 + 8 * p / q
 
 
-@pytest.mark.parametrize("P", [40, 300])
+@pytest.mark.parametrize("P", [40, pytest.param(300, marks=pytest.mark.slow)])
 def test_turns_are_enclosed(P: int) -> None:
     """The angles are small and huge, of both signs, and close to quarter turns."""
     draw, on = random.Random(P), Functions(P, LIMITS)

@@ -39,7 +39,7 @@ JUDGED = {  # the true verdict of files that may be checked in time
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", share(MAKERS, 3))
+@pytest.mark.parametrize("name", share(MAKERS, 6))
 def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
     path = written(MAKERS[name](SIZES.get(name, 60)), tmp_path)
     start = time.process_time()
@@ -48,7 +48,7 @@ def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
     assert verdict.status in ("over limit", "wrong", JUDGED.get(name))
 
 
-@pytest.mark.parametrize("name", share(MAKERS, 5))
+@pytest.mark.parametrize("name", share(MAKERS, 9))
 def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
     """The check uses at most four times the limit on numbers held at once."""
     path = written(MAKERS[name](SIZES.get(name, 60) // 2), tmp_path)
@@ -83,7 +83,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("shape", share(SHAPES, 3))
+@pytest.mark.parametrize("shape", share(SHAPES, 5))
 def test_memory_of_the_fast_check(
     shape: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +163,7 @@ def test_the_deadline_ends_the_work_wherever_it_is(
     assert ended > 10 and {*statuses[:ended]} == {"over limit"} and {*statuses[ended:]} == {"holds"}
 
 
-@pytest.mark.parametrize("check", [checker.check_file, fast.check_file])
+@pytest.mark.parametrize("check", share([checker.check_file, fast.check_file], 2))
 def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
     """A set of 100,000 numbers with the same hash once took minutes."""
     for name, size in (("colliding", 2500), ("colliding_unknowns", 200), ("colliding_tokens", 500)):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support import networks
+from support.shares import share
 from support.small_certificates import Certificate, changed, sealed, written
 
 from attncert.verify.checker import Verdict, check_file
@@ -87,7 +88,7 @@ SQUARE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("steep", [True, False])
+@pytest.mark.parametrize("steep", share([True, False], 2))
 def test_long_numbers_end_at_once(steep: bool, tmp_path: Path) -> None:
     """A file of 10 KB has a softmax of 2^(2^30), which is computed in balls, or squares one number
     40 times. The outputs are far from the labels."""

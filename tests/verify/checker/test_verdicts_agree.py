@@ -21,7 +21,7 @@ from support.adversarial_changes import OF_CLAIM, is_true, mutant, of_bytes, tru
 from support.adversarial_changes import changed as adversarially
 from support.file_strategies import mutants
 from support.requires import EXECUTABLE, verified_status
-from support.shares import SOME_OR_ALL
+from support.shares import SOME_OR_ALL, share
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -154,7 +154,7 @@ def test_a_rational_network_is_judged_in_rationals(tmp_path: Path) -> None:
         assert checker.check_file(path).status == status
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", share(MAKERS, 3))
 def test_on_costly_files(name: str, tmp_path: Path) -> None:
     assert len(verdicts(MAKERS[name](12), tmp_path)) == 1
 

@@ -199,6 +199,7 @@ def test_a_certificate_holds_only_if_every_answer_is_right(count: int, tmp_path:
     assert seen["holds"] and seen["wrong"]
 
 
+@pytest.mark.slow
 def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The softmax is so flat that undivided hulls are too wide."""
     blunt = adder(2, 4, scale=3)
