@@ -81,8 +81,8 @@ def _stopped(search: _Search, interval: Interval) -> str:
     """One or two sentences that say why the search ended and which limit would let it continue.
 
     >>> vectors = Vectors.of([[x**j for j in range(8)] for x in range(1, 301)])
-    >>> print(close(vectors, Kruskal(work=2.0)).stopped)
-    The limit of 2 s stopped the search: all sets of 5 vectors take about 2 s on two free cores. \
+    >>> print(close(vectors, Kruskal(work=0.5)).stopped)
+    The limit of 0.5 s stopped the search: all sets of 5 vectors take about 2 s on two free cores. \
 A limit of 3 s should suffice.
     """
     k = search.question.k
