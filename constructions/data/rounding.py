@@ -1,4 +1,4 @@
-"""Data rounded to a grid, with ties to even. Its numbers are short, so interpolation is exact."""
+"""Data rounded to a grid, with ties to even. The numbers are short, so interpolation is exact."""
 
 from __future__ import annotations
 

@@ -117,8 +117,7 @@ def _forms(points: fmpz_mat, members: Sequence[int]) -> fmpz_mat:
 def _through(
     points: fmpz_mat, members: Sequence[int], foreign: Sequence[bool], seed: int
 ) -> tuple[tuple[int, ...], fmpq_mat]:
-    """All inputs on a plane through the members without foreign inputs, and its form on
-    `points`."""
+    """All inputs on a plane with the members and no foreign input, and its form on `points`."""
     basis = _forms(points, members)
     for column in columns(basis.ncols(), seed):
         form = basis * column

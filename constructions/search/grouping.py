@@ -57,7 +57,7 @@ def violation(
 ) -> dict[str, Any] | None:
     """The first way in which the partition condition fails, as an exact relation; None if it holds.
 
-    placed: examples that are earlier than all groups.
+    placed: examples placed before all groups.
     Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0 for integers,
     not all zero. kind: "dependent group" or "earlier query in span".
     """
