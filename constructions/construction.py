@@ -132,7 +132,7 @@ def require_independent_rows(data: Dataset) -> None:
     if data.counts is not None:
         raise HypothesisFails(
             "token-counts",
-            f"the proof is about contexts of equal length, and these have {data.lengths} tokens",
+            f"the proof needs contexts of equal length, and these have {data.lengths} tokens",
             {"tokens": sorted(set(data.counts))},
         )
     if data.n > data.d:

@@ -161,7 +161,7 @@ def path_errors(argument: str, must: str, path: str | os.PathLike[str]) -> Itera
         raise InputError(argument, must, f"{ending(path, 80)} ({reason})") from None
     except ValueError as error:
         if isinstance(error, UnicodeEncodeError):
-            raise InputError(argument, "a path", "one with half of a character") from None
+            raise InputError(argument, "a path", "one with a lone surrogate") from None
         if isinstance(error, InputError) or "null" not in str(error):
             raise
         raise InputError(argument, "a path", "one with a null character") from None

@@ -98,7 +98,7 @@ class Layer:
         for number, pair in enumerate(_as_list(heads, "layer", "a list of pairs (key, query)"), 1):
             pair = _as_list(pair, f"head {number}", "a pair (key, query)")
             if len(pair) != 2:
-                raise InputError(f"head {number}", "a pair (key, query)", f"{len(pair)} things")
+                raise InputError(f"head {number}", "a pair (key, query)", f"{len(pair)} items")
             key, query = (
                 _matrix(weights, f"{name} of head {number}")
                 for name, weights in zip(("key", "query"), pair, strict=True)

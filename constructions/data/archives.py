@@ -88,7 +88,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
             for info in archive.infolist():
                 key = info.filename.removesuffix(".npy")
                 if info.compress_type != zipfile.ZIP_STORED or key in arrays:
-                    raise zipfile.BadZipFile("compressed, or two arrays have one name")
+                    raise zipfile.BadZipFile("compressed, or two arrays have the same name")
                 with archive.open(info) as member:
                     header = _header(member, key)
                 file.seek(info.header_offset + _LOCAL - 4)  # lengths of name and extra field
@@ -97,7 +97,7 @@ def mapped(file: BinaryIO, source: str) -> dict[str, AnyArray]:
                 if header.start + header.bytes != info.file_size or start + info.file_size > size:
                     raise zipfile.BadZipFile(f"the size of {key} does not match its shape")
                 if header.fortran or header.dtype.kind not in "iu" or not header.bytes:
-                    must, order = "integers in C order, at least one", "CF"[header.fortran]
+                    must, order = "one or more integers in C order", "CF"[header.fortran]
                     raise InputError(key, must, f"{header.dtype.str} in order {order}")
                 arrays[key] = np.memmap(file, header.dtype, "r", start + header.start, header.shape)
     return arrays

@@ -395,11 +395,11 @@ def full_shapes(
 ) -> tuple[Shape, Shape, Shape | None]:
     """The full shapes of data; contexts may be (n, d), and labels (T,). Raises InputError."""
     if len(contexts) not in (2, 3) or 0 in contexts:
-        raise InputError("contexts", "(T, n, d) or (n, d) numbers, no size 0", contexts)
+        raise InputError("contexts", "nonempty, of shape (T, n, d) or (n, d)", contexts)
     if len(queries) != 2 or 0 in queries:
-        raise InputError("queries", "(T, d) numbers, no size 0", queries)
+        raise InputError("queries", "nonempty, of shape (T, d)", queries)
     if labels is not None and (len(labels) not in (1, 2) or 0 in labels):
-        raise InputError("labels", "(T,) or (T, m) numbers, no size 0", labels)
+        raise InputError("labels", "nonempty, of shape (T,) or (T, m)", labels)
     contexts = contexts if len(contexts) == 3 else (1, *contexts)
     labels = (*labels, 1) if labels is not None and len(labels) == 1 else labels
     T, d = queries

@@ -49,7 +49,7 @@ class ExactArray:
 
     def __post_init__(self) -> None:
         if self.stored.dtype.kind not in "iO" or self.denominator < 1:
-            raise TypeError(f"not integers over a positive one: {self.stored.dtype}")
+            raise TypeError(f"not integers over a positive denominator: {self.stored.dtype}")
 
     @classmethod
     def of(cls, values: Any, argument: str = "values", longest: Longest = OF_DATA) -> ExactArray:

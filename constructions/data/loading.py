@@ -86,7 +86,7 @@ def read_source(
     except OSError as error:
         raise InputError(title, must, f"unreadable ({error.strerror or error})") from None
     except MemoryError:
-        raise InputError(title, "data that fit the memory of this machine", "larger") from None
+        raise InputError(title, "data that fit in this machine's memory", "larger") from None
 
 
 def standard_input() -> bytes:
@@ -96,7 +96,7 @@ def standard_input() -> bytes:
     except OSError as error:  # it is a folder, or open for writing only
         raise InputError(STDIN, "one that can be read", error.strerror or error) from None
     if not content:
-        raise InputError(STDIN, "a file, for one argument alone", "empty")
+        raise InputError(STDIN, "a file, given for one argument only", "empty")
     if len(content) > MAX_JSON_BYTES:
         raise InputError(STDIN, f"at most {MAX_JSON_BYTES} bytes", "longer")
     return content

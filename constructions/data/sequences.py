@@ -148,16 +148,16 @@ def _texts(sequences: Any) -> list[list[Any]]:
     """Lists of strings, or of whole numbers, none of them empty."""
     listed = [sequences] if isinstance(sequences, str) else sequences
     if not isinstance(listed, (list, tuple)) or not listed:
-        raise InputError("sequences", "texts, or lists of symbols, at least one", describe(listed))
+        raise InputError("sequences", "one or more texts or lists of symbols", describe(listed))
     texts = [x.tolist() if isinstance(x, np.ndarray) else x for x in listed]
     for s, text in enumerate(texts):
         if not isinstance(text, (str, list, tuple)) or not text:
             actual = describe(text) if text or not isinstance(text, (str, list, tuple)) else "empty"
-            raise InputError(f"sequences[{s}]", "a text or a list, of one symbol or more", actual)
+            raise InputError(f"sequences[{s}]", "a text or a list of one or more symbols", actual)
     if sum(map(len, texts)) > MOST_TOKENS:
         raise InputError("sequences", f"of at most {MOST_TOKENS:,} symbols in all", "longer")
     kind = str if isinstance(texts[0][0], str) else int
-    must = "a string, like the first" if kind is str else "a row of embedding, counted from 0"
+    must = "a string, like the first" if kind is str else "the index of a row of the embedding"
     for s, text in enumerate(texts):
         for i, x in enumerate(text):
             if type(x) is not kind:
@@ -168,7 +168,7 @@ def _texts(sequences: Any) -> list[list[Any]]:
 def _require_own(first: Any, texts: list[list[Any]]) -> None:
     kind = type(texts[0][0])
     if type(first) is not kind:
-        raise InputError("first", f"a symbol, as {texts[0][0]!r} is", describe(first))
+        raise InputError("first", f"a symbol like {texts[0][0]!r}", describe(first))
     for s, text in enumerate(texts):
         if first in text:
             raise InputError("first", "a symbol that occurs nowhere else", f"one of sequences[{s}]")
@@ -180,7 +180,7 @@ def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Seq
     if not isinstance(texts[0][0], str):
         largest = max(map(max, texts))
         if largest >= MOST_TOKENS:
-            raise InputError("sequences", f"of rows of embedding below {MOST_TOKENS:,}", largest)
+            raise InputError("sequences", f"indices below {MOST_TOKENS:,}", largest)
         return range(largest + 1 if drawn else len(_matrix(embedding, "embedding"))), embedding
     if isinstance(embedding, Mapping) and not drawn:
         return [*embedding], [*embedding.values()]
@@ -190,7 +190,7 @@ def _vocabulary(texts: list[list[Any]], embedding: Any, first: Any) -> tuple[Seq
 
 def _numbered(texts: list[list[Any]], names: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
     rows = {x: i for i, x in enumerate(names)}
-    plain = f"a row of embedding, from 0 to {len(names) - 1}"
+    plain = f"a row of the embedding, from 0 to {len(names) - 1}"
     must = plain if isinstance(names, range) else "a symbol of the embedding"
     for s, text in enumerate(texts):
         for i, x in enumerate(text):
@@ -210,7 +210,7 @@ def _matrix(table: Any, argument: str, rows: int = 0, width: int = 0) -> ExactAr
     if _is_drawn(table):
         return _drawn(table, argument, rows, width)
     if isinstance(table, Mapping):
-        raise InputError(argument, "rows of numbers, one for each", "an object")
+        raise InputError(argument, "a list of rows of numbers", "an object")
     matrix = ExactArray.of(table, argument)
     if len(matrix.shape) != 2 or 0 in matrix.shape:
         raise InputError(argument, "rows of numbers, none empty", f"of shape {matrix.shape}")

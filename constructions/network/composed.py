@@ -106,7 +106,7 @@ class Group(Block):
     def __post_init__(self) -> None:
         require_one_of("of", self.of, ("query", "all"))
         if not self.blocks or not all(isinstance(block, Block) for block in self.blocks):
-            raise InputError("blocks", "a tuple of one block or more", type(self.blocks).__name__)
+            raise InputError("blocks", "a tuple of one or more blocks", type(self.blocks).__name__)
 
     @property
     def matrices(self) -> tuple[fmpq_mat, ...]:

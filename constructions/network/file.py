@@ -168,7 +168,7 @@ def _heads(heads: Any, key: str) -> tuple[Head, ...]:
 def _matrix(rows: Any, key: str) -> fmpq_mat:
     array = ExactArray.of(rows, key, OF_WEIGHTS)
     if len(array.shape) != 2 or 0 in array.shape:
-        raise InputError(key, "a matrix, no size 0", f"of shape {array.shape}")
+        raise InputError(key, "a nonempty matrix", f"of shape {array.shape}")
     return array.matrix()
 
 

@@ -47,7 +47,7 @@ class Network:
             kind = type(blocks).__name__
             raise InputError("network", "a tuple of blocks, such as Network((block,))", kind)
         if not blocks:
-            raise InputError("network", "made of one block or more", "empty")
+            raise InputError("network", "made of one or more blocks", "empty")
         for block in blocks:
             if not isinstance(block, Block):
                 kind = type(block).__name__

@@ -216,7 +216,7 @@ class Positions(Block):
         for queries, context in states.by_context:
             made += places_of(queries, context, self.query_place, of_tokens=of_tokens)
         if max(made) >= len(table):
-            raise InputError("table", f"of a row for the place {max(made)}", len(table))
+            raise InputError("table", f"long enough for place {max(made)}", f"of {len(table)} rows")
         return states.arithmetic.matrix(len(made), width, [x for p in made for x in table[p]])
 
 

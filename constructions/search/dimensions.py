@@ -71,7 +71,7 @@ def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Grou
     if len(constant) > 1 or any(sizes.ranks[t] == 0 for t in constant):
         raise HypothesisFails(
             "dimensions",
-            "a context of equal rows is possible for one example, and not all zero",
+            "only one example may have a context of equal rows, which may not be zero",
             {"examples": constant},
         )
     spans, rng, best = QuerySpans(data), random.Random(seed), list[tuple[int, ...]]()

@@ -56,8 +56,8 @@ def separating_pairs(
     rng: np.random.Generator,
 ) -> list[Pair]:
     """The `count` cheapest pairs found, best first, from coefficients of u that separate. No v is
-    orthogonal to an earlier example; the pair moves the logits of the others. Images are the data
-    times the bases of u and v: (T or 1, n, k) and (T, q)."""
+    orthogonal to an earlier example; `others` are those whose logits the pair moves. Images are the
+    data times the bases of u and v: (T or 1, n, k) and (T, q)."""
     keep = _KEEP * count
     vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng, count)
     ranges = spread(us, context_images, others)
@@ -208,7 +208,7 @@ def _pool(
         enough = sum(map(len, pool)) >= (_KEEP * pairs if choice else 1)
         if enough or (pool and number >= 6):
             return np.concatenate(pool)
-    raise RuntimeError("no separating combination in a box of 2^62: the precondition is broken")
+    raise RuntimeError("no separating combination in a box of 2^62: the precondition is violated")
 
 
 def _accepted(batch: IntArray, table: IntegerArray, accept: Accept) -> IntArray:

@@ -84,7 +84,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
         import torch
     except ImportError:
         raise InputError(source, f"read with {extra('torch')}", "without it") from None
-    must = "a .pt file of tensors alone, as torch.save(module.state_dict(), ...) writes it"
+    must = "a .pt file of tensors only, as torch.save(module.state_dict(), ...) writes it"
     try:
         path = _path(file, source)
         with warnings.catch_warnings():
@@ -100,7 +100,7 @@ def from_torch_file(file: BinaryIO, source: str, choose: Choose) -> dict[str, An
     except pickle.UnpicklingError as error:
         message = str(error).lower()
         code = "unsupported global" in message or "unrecognized" in message
-        why = "one with code in it, which is not run" if code else "a pickle of another kind"
+        why = "one that contains code, which is not run" if code else "a pickle of another kind"
         raise InputError(source, must, why) from None
     except Exception as error:  # an untrusted file can make PyTorch's reader raise anything
         raise InputError(source, must, f"unreadable ({type(error).__name__})") from None
@@ -154,5 +154,5 @@ def _path(file: BinaryIO, source: str) -> str:
     """The path of the file, for libraries that read it. Raises InputError for standard input."""
     name = getattr(file, "name", None)
     if not isinstance(name, (str, os.PathLike)):
-        raise InputError(source, "a file, for this format", "standard input")
+        raise InputError(source, "a file if it has this format", "standard input")
     return os.fspath(name)

@@ -61,7 +61,7 @@ class Place:
         parts = tuple(name for name in known if name.endswith("."))
         strange = [x for x in below if x not in known and not x.startswith(parts)]
         if strange:
-            must = "made of query, key, value and output projections alone"
+            must = "made of query, key, value and output projections only"
             raise InputError(self.label or "layer", must, f"of {strange[0]!r} as well")
         return sorted(used.intersection(names))
 
@@ -97,7 +97,7 @@ def choose(layers: Sequence[Place], prefix: str | None) -> Place:
         return layers[0]
     fits = [place for place in layers if place.label == prefix.removesuffix(".")]
     if not fits:
-        alone = "left out, for a layer whose arrays have none"
+        alone = "left out for arrays without a prefix"
         must = f"one of {_cut(listed)}" if any(place.prefix for place in layers) else alone
         raise InputError("prefix", must, prefix)
     return fits[0]

@@ -57,7 +57,7 @@ def of_arrays(arrays: Mapping[str, Any], name: str = "layer", source: str = "lay
     for part in ("query", "key", "value"):
         array = exact[part]
         if len(array.shape) not in (2, 3) or 0 in array.shape:
-            raise InputError(part, "of shape (H, d, width) or (d, width), no size 0", array.shape)
+            raise InputError(part, "nonempty, of shape (H, d, width) or (d, width)", array.shape)
         exact[part] = array.reshape(array.shape if len(array.shape) == 3 else (1, *array.shape))
         heads.append(exact[part].shape[0])
     H, d, width = exact["query"].shape

@@ -88,7 +88,7 @@ def of_projections(
 def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
     """The number of heads H, taken from the shape of the weights. Raises InputError."""
     if len(query.shape) != 3 or 0 in query.shape:
-        raise InputError(name, "of shape (H, d, d_h), no size 0", query.shape)
+        raise InputError(name, "nonempty, of shape (H, d, d_h)", query.shape)
     if heads not in (None, query.shape[0]):
         raise InputError("heads", f"{query.shape[0]}, as the file says", heads)
     return query.shape[0]
@@ -169,7 +169,7 @@ def _side_by_side(weights: Sequence[ExactArray]) -> list[ExactArray]:
 
 def _matrix(array: ExactArray, name: str) -> ExactArray:
     if len(array.shape) != 2 or 0 in array.shape:
-        raise InputError(name, "a matrix, no size 0", f"of shape {array.shape}")
+        raise InputError(name, "a nonempty matrix", f"of shape {array.shape}")
     return array
 
 

@@ -87,7 +87,7 @@ class Recording:
         if isinstance(labels, ExactArray):
             exact, labels = labels, labels.floats()
             if not np.isfinite(labels).all() or ExactArray.of(labels).strings() != exact.strings():
-                raise InputError("labels", "numbers that an .npz holds exactly", "others")
+                raise InputError("labels", "numbers that an .npz can hold exactly", "others")
         np.savez(path, contexts=contexts, queries=queries, labels=labels)
         beside = path.with_suffix(".mask.npz")
         mask = np.arange(max(counts)) < np.array(counts)[:, None]
@@ -256,7 +256,7 @@ def _hooks_on_arguments(module: Any, place: Place, current: _Pass) -> list[Any]:
             arrays["query"] = np.pad(arrays["query"], ((0, 0), (0, 0), (0, after)))
             arrays["context"] = np.pad(wide, ((0, 0), (0, 0), (before, 0)))
         elif not np.array_equal(arrays["context"], arrays["value"]):
-            raise InputError("value", "the same as key: one context", "another")
+            raise InputError("value", "the same as key, since both are the context", "another")
         if not getattr(module, "batch_first", layer):
             current.arrays = {name: x.swapaxes(0, 1) for name, x in arrays.items()}
         current.require_layer()
@@ -360,7 +360,7 @@ def _visible(mask: Any, name: str, *, hidden: bool) -> BoolArray:
     lowest = float(np.finfo(np.float16 if kind == "float16" else np.float32).min) * _MASKED
     low = array <= lowest
     if not (low | (array == 0)).all():
-        raise InputError(name, "a mask, of 0 and the lowest number", "one that moves logits")
+        raise InputError(name, "a mask of zeros and the lowest number", "one that changes logits")
     return ~low
 
 

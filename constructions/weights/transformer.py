@@ -64,7 +64,7 @@ class Transformer:
             found = next(iter(self.arrays), "nothing")
             raise InputError("prefix", "that of a model, a layer or attention", f"of {found}")
         if strange := [name for name in self.arrays if name not in self.used]:
-            must = "of arrays that are all understood"
+            must = "made of known arrays"
             raise InputError(prefix or "the model", must, f"of {strange[0]!r} as well")
         return tuple(blocks)
 
@@ -168,7 +168,7 @@ class Transformer:
         self.used.add(name)
         array = ExactArray.of(self.arrays[name], name)
         if len(array.shape) != axes or 0 in array.shape:
-            raise InputError(name, f"of {axes} axes, no size 0", f"of shape {array.shape}")
+            raise InputError(name, f"nonempty, with ndim {axes}", f"of shape {array.shape}")
         return array
 
     def _table(self, name: str) -> fmpq_mat:

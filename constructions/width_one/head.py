@@ -90,7 +90,7 @@ class WidthOneBuilder:
         for u, v0 in () if best else self._directions(group, solver.kernel):
             draft = self._work_out(group, solver, eliminators, u, v0)
             best = draft if best is None or draft.bits < best.bits else best
-        assert best is not None, "the first draft counts, whatever its bits"
+        assert best is not None, "the first draft is always kept"
         self.placed.extend(list(group), best.features, best.pivots)
         return best
 

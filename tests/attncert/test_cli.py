@@ -272,7 +272,7 @@ def test_a_certificate_from_a_pipe(
         piped(monkeypatch, content[:-9])
         shell.refuses(command, "-")
     piped(monkeypatch, content)
-    assert "a file, for one argument alone, not empty" in shell.refuses("layer", "-", "-")
+    assert "a file, given for one argument only, not empty" in shell.refuses("layer", "-", "-")
 
 
 def _write(path: Path, content: object) -> Path:

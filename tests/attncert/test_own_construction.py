@@ -554,7 +554,7 @@ def test_a_given_layer_of_too_small_a_rank() -> None:
     [
         ([], "layer: must be made of at least one head, not empty"),
         ("ab", "layer: must be a list of pairs (key, query), not of type str"),
-        ([([[1]],)], "head 1: must be a pair (key, query), not 1 things"),
+        ([([[1]],)], "head 1: must be a pair (key, query), not 1 items"),
         ([([1, 0], [[1], [0]])], "key of head 1: must be a matrix (d, d_h), not of shape (2,)"),
         ([([[1], [0]], [[1]])], "query of head 1: must be of shape (2, 1), not (1, 1)"),
     ],

@@ -145,6 +145,6 @@ def test_whatever_the_arguments_nothing_reaches_the_terminal(
 
 
 def test_half_of_a_character_in_a_path_is_one_line() -> None:
-    said = "--out: must be a path, not one with half of a char"
+    said = "--out: must be a path, not one with a lone surr"
     with pytest.raises(InputError, match=said), path_errors("--out", "a folder", "\ud800"):
         os.stat("\ud800")

@@ -93,8 +93,8 @@ def test_arrays_that_are_missing_or_strange_are_named() -> None:
     for change, line in (
         ({"ln_1.weight": None}, "ln_1.weight: must be among the arrays, not missing"),
         ({"attn.c_proj.weight": None}, "prefix: must be that of a model, a layer or attention"),
-        ({"attn.lora.weight": [[1.0]]}, "of arrays that are all understood, not of 'attn.lora"),
-        ({"ln_2.bias": [[1.0]]}, "ln_2.bias: must be of 1 axes"),
+        ({"attn.lora.weight": [[1.0]]}, "made of known arrays, not of 'attn.lora"),
+        ({"ln_2.bias": [[1.0]]}, "ln_2.bias: must be nonempty, with ndim 1"),
     ):
         arrays = {k: np.array(x) for k, x in (held["arrays"] | change).items() if x is not None}
         with pytest.raises(attncert.InputError, match=line):

@@ -96,13 +96,13 @@ def _state(**change: Any) -> dict[str, Any]:
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a table of biases": (
         MODEL | {"h.0.attn.bias_table": np.ones((2, 2))}, {"prefix": "h.0.attn", "heads": 3},
-        "h.0.attn: must be made of query, key, value and output projections alone",
+        "h.0.attn: must be made of query, key, value and output projections only",
     ),
     "no prefix": (MODEL, {}, "prefix: must be one of h.0.attn, h.1.attn, h.2.attn, not left out"),
     "another prefix": (MODEL, {"prefix": "h.9.attn"}, "prefix: must be one of h.0.attn, h.1"),
     "a prefix of a layer alone": (
         _state(), {"prefix": "h.0", "heads": 3},
-        "prefix: must be left out, for a layer whose arrays have none, not h.0",
+        "prefix: must be left out for arrays without a prefix, not h.0",
     ),
     "no heads": (MODEL, {"prefix": "h.0.attn"}, "heads: must be given for weights of the for"),
     "heads that do not divide": (_state(), {"heads": 4}, "heads: must be a divisor of 6, the"),
@@ -117,7 +117,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a projection missing": (_state(**{"k_proj.weight": None}), {}, "in any known format, not"),
     "normalized queries": (
         _state(**{"q_norm.weight": np.ones(2)}), {"heads": 3},
-        "layer: must be made of query, key, value and output projections alone, not of "
+        "layer: must be made of query, key, value and output projections only, not of "
         "'q_norm.weight' as well",
     ),
     "a key of another width": (

@@ -276,7 +276,7 @@ def test_masks_are_carried(tmp_path: Path) -> None:
     with attncert.record(module) as taken:
         module(x, attention_mask=Tensor(visible))
     assert taken.data.T == BATCH * N - 1
-    for wrong, line in ((low / 1e38, "one that moves logits"), (None, "the same for all heads")):
+    for wrong, line in ((low / 1e38, "one that changes logits"), (None, "the same for all heads")):
         mask = np.array([[[[1, 0, 1]], [[1, 1, 1]]]]) if wrong is None else wrong
         with pytest.raises(InputError, match=line), attncert.record(module):
             module(x, attention_mask=Tensor(mask))
@@ -295,7 +295,7 @@ def test_labels_of_ones_own(tmp_path: Path) -> None:
     for labels, line in (([3], "one for each of the 2"), ([3, "x"], r"an integer, .* not 'x'")):
         with pytest.raises(InputError, match=line):
             taken.labelled(labels)
-    with pytest.raises(InputError, match=r"labels: must be numbers that an \.npz holds exactly"):
+    with pytest.raises(InputError, match=r"labels: must be numbers that an \.npz can hold exactly"):
         taken.labelled(["1/3", 1]).save(path)
 
 

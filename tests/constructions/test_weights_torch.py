@@ -119,11 +119,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
     contents = {"code": {"w": Code()}, "blocked": {"w": Blocked()}, "module": multihead()}
     for name, content in contents.items():
         torch.save(content, tmp_path / f"{name}.pt")
-        with pytest.raises(InputError, match="not one with code in it, which is not run"):
+        with pytest.raises(InputError, match="not one that contains code, which is not run"):
             load_weights(tmp_path / f"{name}.pt", heads=HEADS)
     assert not (tmp_path / "ran").exists()
     (tmp_path / "x.pt").write_bytes(b"\x80\x02.")
-    with pytest.raises(InputError, match=r"x\.pt: must be a \.pt file of tensors alone"):
+    with pytest.raises(InputError, match=r"x\.pt: must be a \.pt file of tensors only"):
         load_weights(tmp_path / "x.pt")
     torch.save([1], tmp_path / "y.pt")
     with pytest.raises(InputError, match=r"made of query, key, value and output .* not of nothing"):
@@ -154,7 +154,7 @@ def test_files_that_ask_for_much(tmp_path: Path) -> None:
     around["around"] = around
     assert len(read(around).layer.heads) == 1
     for change in (lambda x: x.to("meta"), torch._neg_view):
-        with pytest.raises(InputError, match=r"tensors alone, as|a dense array"):
+        with pytest.raises(InputError, match=r"tensors only, as|a dense array"):
             read({name: change(x) for name, x in state.items()})
     torch.save(state | {"other": torch.zeros(10**6)}, tmp_path / "x.pt")
     packing = zipfile.ZipFile(tmp_path / "y.pt", "w", zipfile.ZIP_DEFLATED)

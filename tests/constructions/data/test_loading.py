@@ -179,9 +179,7 @@ def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     (tmp_path / "x.json").write_bytes(json_text())
     monkeypatch.setattr(loading, "parse_json", fail)
-    with pytest.raises(
-        InputError, match="must be data that fit the memory of this machine, not lar"
-    ):
+    with pytest.raises(InputError, match="must be data that fit in this machine's memory, not lar"):
         load(tmp_path / "x.json")
 
 

@@ -59,7 +59,7 @@ def test_pickles_are_not_run() -> None:
     ("changes", "line"),
     [
         ({"labels": [1.0, np.nan]}, f"labels[1]: must be {A_NUMBER}, not nan"),
-        ({"labels": 5}, "labels: must be (T,) or (T, m) numbers, no size 0, not ()"),
+        ({"labels": 5}, "labels: must be nonempty, of shape (T,) or (T, m), not ()"),
         ({"more": [1]}, "data: must be made of contexts, queries and labels, not with 'more'"),
     ],
 )

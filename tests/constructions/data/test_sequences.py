@@ -120,10 +120,10 @@ PLAIN: dict[str, Any] = {"sequences": ["ab", "ba"], "embedding": {"a": [1, 0], "
 MANY_SYMBOLS = {"sequences": ["abcdefgh"], "embedding": {"width": 1, "bound": 1}}
 IDS: dict[str, Any] = {"sequences": [[0, 1], [1, 0]], "embedding": [[1, 0], [0, 1]]}
 TEXTS_REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"sequences": []}, "sequences: must be texts, or lists of symbols, at least one, not empty"),
-    ({"sequences": 3}, "sequences: must be texts, or lists of symbols, at least one, not an int"),
-    ({"sequences": ["ab", ""]}, "sequences[1]: must be a text or a list, of one symbol or more"),
-    ({"sequences": [{}]}, "sequences[0]: must be a text or a list, of one symbol or more, not an"),
+    ({"sequences": []}, "sequences: must be one or more texts or lists of symbols, not empty"),
+    ({"sequences": 3}, "sequences: must be one or more texts or lists of symbols, not an int"),
+    ({"sequences": ["ab", ""]}, "sequences[1]: must be a text or a list of one or more symbols"),
+    ({"sequences": [{}]}, "sequences[0]: must be a text or a list of one or more symbols, not an"),
     ({"sequences": ["ab", [0, 1]]}, "sequences[1][0]: must be a string, like the first, not an i"),
     ({"sequences": ["ax"]}, "sequences[0][1]: must be a symbol of the embedding, not 'x'"),
     ({"sequences": ["a", "b"]}, "sequences: must be long enough for a next token, not of one sy"),
@@ -141,7 +141,7 @@ TEXTS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"positions": [[1], [2]]}, "positions: must be as wide as the embedding, 2, not 1"),
     ({"positions": {"width": 2}}, "positions: must be rows, or made of bound, seed, not with 'w"),
     ({"first": "a"}, "first: must be a symbol that occurs nowhere else, not one of sequences[0]"),
-    ({"first": 0}, "first: must be a symbol, as 'a' is, not an integer"),
+    ({"first": 0}, "first: must be a symbol like 'a', not an integer"),
     ({"examples": []}, "examples: must be pairs of a sequence and a place in it, not empty"),
     ({"examples": [[0, 0], [0, 2]]}, "examples[1]: must be a sequence and a place in it, counted"),
     ({"examples": [[0, True]]}, "examples[0]: must be a sequence and a place in it, counted from"),
@@ -151,11 +151,11 @@ TEXTS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tokens": 3}, "data: must be made of sequences, embedding, positions, first, examples, lab"),
 ]
 IDS_REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"sequences": [[0, 2]]}, "sequences[0][1]: must be a row of embedding, from 0 to 1, not 2"),
-    ({"sequences": [[-1, 0]]}, "sequences[0][0]: must be a row of embedding, from 0 to 1, not -1"),
-    ({"sequences": [[0, True]]}, "sequences[0][1]: must be a row of embedding, counted from 0, "),
+    ({"sequences": [[0, 2]]}, "sequences[0][1]: must be a row of the embedding, from 0 to 1, not"),
+    ({"sequences": [[-1, 0]]}, "sequences[0][0]: must be a row of the embedding, from 0 to 1, not"),
+    ({"sequences": [[0, True]]}, "sequences[0][1]: must be the index of a row of the embedding, "),
     ({"embedding": [1, 2]}, "embedding: must be rows of numbers, none empty, not of shape (2,)"),
-    ({"embedding": {"a": [1]}}, "embedding: must be rows of numbers, one for each, not an obj"),
+    ({"embedding": {"a": [1]}}, "embedding: must be a list of rows of numbers, not an object"),
 ]
 REFUSED = [(PLAIN | change, line) for change, line in TEXTS_REFUSED]
 REFUSED += [(IDS | change, line) for change, line in IDS_REFUSED]

@@ -240,7 +240,7 @@ def test_the_page_and_the_certificate_as_a_network(tmp_path: Path) -> None:
 
 BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([FED], {}, "network: must be of 1 outputs, as the labels have, not 2"),
-    ([], {}, "network: must be made of one block or more, not empty"),
+    ([], {}, "network: must be made of one or more blocks, not empty"),
     ([READ], {}, "block 1: weights: must be of 1 rows, the width of the vectors"),
     ([FED | {"kind": "convolution"}], {}, "block 1: kind: must be one of: attention, feed-forward"),
     ([FED, {**READ, "more": 1}], {}, "block 2: keys: must be kind, of, activation"),

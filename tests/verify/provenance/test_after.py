@@ -163,7 +163,7 @@ def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> Non
     for content, words in (
         ("{}", "a JSON file"),
         ('{"network": [{"kind": "x"}]}', "block 1: kind: must be"),
-        ('{"network": []}', "network: must be made of one block or more"),
+        ('{"network": []}', "network: must be made of one or more blocks"),
         (json.dumps({"network": as_json(mean(2))}), "block 1: query: must be of 3 rows"),
     ):
         (tmp_path / "network.json").write_text(content)
