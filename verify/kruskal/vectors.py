@@ -55,7 +55,7 @@ nan
 
     def __post_init__(self) -> None:
         if self.array.ndim != 2 or 0 in self.array.shape:
-            raise InputError("vectors", "an (N, d) matrix, no size 0", self.array.shape)
+            raise InputError("vectors", "nonempty, of shape (N, d)", self.array.shape)
         view = self.array.view()
         view.flags.writeable = False
         object.__setattr__(self, "array", view)
@@ -150,7 +150,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> Vectors:
 
     def check(shapes: list[tuple[int, ...]]) -> None:
         if len(shapes[0]) != 2 or 0 in shapes[0]:
-            raise InputError("vectors", "an (N, d) matrix, no size 0", f"of shape {shapes[0]}")
+            raise InputError("vectors", "nonempty, of shape (N, d)", f"of shape {shapes[0]}")
 
     (array,) = archives.read_arrays(file, source, choose, check).values()
     return Vectors.of(array, name)

@@ -46,7 +46,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
     def check(shapes: list[tuple[int, ...]]) -> None:
         queries, contexts, *kept = shapes
         if len(queries) != 2 or 0 in queries:
-            raise InputError("queries", "of shape (N, d), no size 0", queries)
+            raise InputError("queries", "nonempty, of shape (N, d)", queries)
         count, width = queries
         if kept and (len(kept[0]) != 1 or kept[0][0] > count):
             raise InputError("kept", f"of shape (C,), with C at most {count}", kept[0])
