@@ -107,7 +107,7 @@ BAD: dict[str, tuple[str, bytes | str, str]] = {
     "a bias": ("x.npz", npz(bias=np.ones(1)), "in any known format, not one with"),
     "a NaN": ("x.npz", npz(query=ARRAYS["query"] * np.nan), "not nan"),
     "too few outputs": ("x.npz", npz(output=np.ones((5, 1))), "output: must be of shape (3, 2, m)"),
-    "a vector": ("x.npz", npz(query=np.ones(2)), "query: must be of shape"),
+    "a vector": ("x.npz", npz(query=np.ones(2)), "query: must be nonempty, of shape"),
 }  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def test_random_networks_are_exact_or_inexact_as_plain_fractions_are() -> None:
         (lambda: replace(PLAIN, mask=((True,), (False,))), "mask: must be rows with a 1"),
         (lambda: FeedForward(ONE, fmpq_mat(1, 2)), "bias: must be of 1 numbers"),
         (lambda: FeedForward(ONE, ZERO, activation="mish"), "activation: must be 'identity'"),
-        (lambda: Network(()), "network: must be made of one block"),
+        (lambda: Network(()), "network: must be made of one or more blocks"),
         (lambda: run(FeedForward(fmpq_mat(3, 1), ZERO)), "block 1: weights: must be of 1 rows"),
         (lambda: run(FeedForward(fmpq_mat(1, 2), fmpq_mat(1, 2), residual=True)),
          "block 1: residual: must be false"),
