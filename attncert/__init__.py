@@ -19,7 +19,7 @@ from typing import Any
 
 import lazy_loader
 
-# In a checkout the three packages are links; git may write small files instead.
+# In a checkout the three packages are symbolic links, which git may write as small files.
 if Path(__file__).with_name("verify").is_file():
     raise ImportError(
         "attncert: this checkout has files where symbolic links belong (attncert/verify); "

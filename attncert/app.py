@@ -110,7 +110,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
 
 
 class _Line(logging.Formatter):
-    """A library's log record as one printable line, since it may quote files."""
+    """A library's log record as one printable line, since it may quote untrusted files."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record), _MOST)

@@ -75,7 +75,7 @@ def process() -> NoReturn:
 
 
 def _drop_unwritten() -> None:
-    """Discard what stderr cannot take. Python would try again at exit, with status 120."""
+    """Discard what stderr cannot take. Python would try again at exit, and end with status 120."""
     try:
         if sys.stderr is not None:
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Compares the a-priori bound on c, which says how large it must be, with the c found (step 8).
+"""Compares the a-priori bound, which says how large c must be, with the c found (step 8).
 
 Let σ be the least singular value of the limit matrix (every earlier feature replaced by its target
 row). With B bits of saturation, each earlier row moves by at most (n-1)·2^-B·diam E⁽ˢ⁾, so by

@@ -3,9 +3,9 @@
 For a setting (H, n, d_h, one shared context or distinct ones), random integer examples are drawn,
 as many as any weights can memorize: min(H d, H a + b) for these contexts (docs/tightness.md,
 section 2). Small random integer heads of width d_h are drawn until rank Z = T is certified on them,
-modulo a prime. Both constructions are also certified on as many of these examples as they promise,
-and all constructions on the same T = H(n-1) + 1 examples, with the numbers of parameters that they
-need.
+modulo a prime. The paper's construction and width-one are also certified on as many of these
+examples as they promise, and all constructions on the same T = H(n-1) + 1 examples, with their
+numbers of parameters.
 
 python docs/make_gallery.py capacity
 """

@@ -76,7 +76,7 @@ def table(headings: list[str], rows: list[list[Any]]) -> str:
 
 
 def show(name: str, text: str) -> None:
-    """Print a table, and put it between the marks of `name` in a page that has them."""
+    """Print a table, and put it between the markers for `name` in a page that has them."""
     print(text)
     root = Path(__file__).resolve().parent.parent
     begin, end = f"<!-- {name} -->\n", "<!-- end -->"

@@ -93,7 +93,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 def measured(
     name: str, words: list[str], trees: dict[str, Path], folder: Path, rounds: int
 ) -> dict[str, Any]:
-    """For each tree, the median seconds of the first and second runs, and the answer."""
+    """For each checkout, the median seconds of the first and second runs, and the answer."""
     row: dict[str, Any] = {"name": name}
     seconds: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds):

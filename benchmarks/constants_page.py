@@ -6,11 +6,11 @@ A theorem says that some c works. Three numbers say more about c, for every head
 - the least c ≥ 0 at which the rank is *certified* on the examples placed so far, found here by
   trying 0, 1, 2, ... (a rank that is not full mod p is not a proof that it is not full over ℚ);
 - B at that c, the smallest lead of a target row over another row of its context, in bits, over all
-  earlier examples: how strongly the head is really saturated there (negative: no lead yet);
+  earlier examples: how strongly the head is in fact saturated there (negative: no lead yet);
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
   apriori.py): these are only numerical, and no claim rests on them.
 
-For the whole layer, the page shows the longest logit range, the expected bits of an exact readout,
+For the whole layer, the page shows the largest logit range, the expected bits of an exact readout,
 the condition number of Z (float64) and the number of parameters.
 
 python docs/make_gallery.py constants
@@ -85,8 +85,8 @@ def render() -> dict[str, bytes]:
 def constants(heads: int, n: int, d: int = D) -> Iterator[Row]:
     """One row for each construction, on the same H(n-1) + 1 examples with one shared context.
 
-    selectors: the least certified c of each head with a selector. c, B and the others: the largest
-    value over these heads; None if there is no such head, or a number is unknown.
+    selectors: the least certified c of each head with a selector. c, B and the other numbers: the
+    largest value over these heads; None if there is no such head, or a number is unknown.
     """
     data = family(places(heads, n), n, d, shared=True)
     for name, built in zip(_MARKS, (

@@ -63,7 +63,7 @@ def rows(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def curves() -> list[dict[str, Any]]:
-    """Ranks of the Jacobian and of the last features on the digits, by heads."""
+    """Ranks of the Jacobian and of the last features on the digits, by number of heads."""
     data, found = load("digits"), list[dict[str, Any]]()
     for layers in LAYERS:
         for heads in HEADS:
@@ -84,13 +84,13 @@ def curves() -> list[dict[str, Any]]:
 
 
 def networks() -> dict[str, int]:
-    """Parameters of the constructions of `compare` that output the labels on the digits."""
+    """Parameter counts of those constructions in `compare` that output the labels of the digits."""
     data = load("digits").expanded()
     return {x.name: x.build(data, Request()).network.parameters for x in network_methods()}
 
 
 def picture(points: list[dict[str, Any]], built: dict[str, int]) -> None:
-    """Draw a line for each number of layers and each notion, and a cross for each network built."""
+    """Draw a line for each depth and kind of rank, and a cross for each network built."""
     with style():
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""Compares ranks of random deep networks, computed by separate code, with the law of docs/depth.md.
+"""Compares ranks of random deep networks, computed by separate code, with the law in docs/depth.md.
 
     PYTHONPATH=tests python benchmarks/depth_attack.py [CASES] [--out FILE]
 
@@ -30,7 +30,7 @@ MOST, LARGER = 45, 150  # of N_L
 
 
 def attack(cases: int, *, generic: bool) -> dict[str, Any]:
-    """Counts of networks by layers, and all networks whose rank is below or above the law."""
+    """Counts of networks by depth, and all networks whose rank is below or above the law."""
     layers, below, above = Counter[int](), list[Any](), list[Any]()
     for seed in range(cases):
         most = MOST if seed % 50 else LARGER

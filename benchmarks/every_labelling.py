@@ -4,7 +4,7 @@
     python benchmarks/every_labelling.py --table    shows the results as a table
 
 Random integers, distinct contexts, n = 32, d = 64, and H = 12 heads of width one in sets of k that
-share key and query: T is the count of Theorem 14 of docs/given-labels.md, and eight more examples
+share key and query: T is the count in Theorem 14 of docs/given-labels.md, and eight more examples
 do not raise the rank. Further cases have wider tokens, or use all digits. "rank" is the time of the
 Jacobian and its elimination, "fast" and "plain" those of the two checkers on the file ("plain" is
 stopped after a minute).
@@ -161,7 +161,7 @@ def _checked(data: Any, zero: Any, prime: int) -> dict[str, Any]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """One row for each case; the small cases have rows for the smallest and the largest set."""
+    """One row for each case; of the small cases, only those with the smallest and largest sets."""
     lines = []
     for row in result["rows"]:
         if SMALL.items() <= row.items() and row["k"] not in (2, 12):

@@ -1,4 +1,4 @@
-"""The experiments of experiments.py with the number of layers on the axis: T against L.
+"""The experiments of experiments.py with the number of layers as the variable: T against L.
 
 The examples have distinct contexts of 4 tokens of width 8 and real labels; each layer has 2 heads
 of width 1. For each L, decreasing shares of the bound N_L are tried as T; one of four

@@ -59,7 +59,7 @@ def examples(row: Row) -> int:
 
 
 def below_what_is_proved(row: Row) -> bool:
-    """Whether fewer examples were certified than are proved memorized whatever their labels."""
+    """Whether fewer were certified than are proved to be memorized whatever the labels."""
     proved = max(row["bounds"]["universal"], row["bounds"]["every_labelling"] or 0)
     return row["outcome"] == "certified" and row["T"] < proved
 

@@ -1,4 +1,4 @@
-"""Measures the audit of a layer of a real model's shape: BERT-base and GPT-2 with random weights.
+"""Measures the audit of a layer with a real model's shape: BERT-base and GPT-2 with random weights.
 
 python benchmarks/layer_shapes.py [MODEL T N]: float32 weights with biases, 12 heads of width 64, on
 T random examples of N tokens; labels are the layer's own outputs in float32, so all must be within

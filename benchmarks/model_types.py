@@ -1,10 +1,10 @@
-"""The table of docs/models-and-layers.md: types of models, their options, and how closely we agree.
+"""The table of docs/models-and-layers.md: model types, their options, how closely outputs agree.
 
 PYTHONPATH=tests python benchmarks/model_types.py [CASES]: for each listed type, it takes 20 small
 random models from transformers and records one random layer of each
 (`tests/support/model_cases.py`), in float64, with and without padding. The table shows the largest
-difference between its outputs and those of the layer as read from the module and from the file,
-relative to the largest output.
+difference between the module's outputs and those of the layer read from the module and from the
+file, relative to the largest output.
 """
 
 from __future__ import annotations

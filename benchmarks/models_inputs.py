@@ -45,7 +45,7 @@ def photographs() -> list[np.ndarray]:
 
 
 def crops(count: int = CROPS) -> np.ndarray:
-    """(count, 224, 224, 3): crops at places drawn uniformly from all photographs, none twice."""
+    """(count, 224, 224, 3): crops at positions drawn uniformly from all photographs, none twice."""
     images = photographs()
     rooms = [(x.shape[0] - SIDE + 1) * (x.shape[1] - SIDE + 1) for x in images]
     drawn = np.random.default_rng(SEED).choice(sum(rooms), size=count, replace=False)

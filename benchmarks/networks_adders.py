@@ -173,8 +173,8 @@ def trained_adder() -> Case:
     """The 67 trained parameters that ARCHITECTURE.md of evindor's MicroAdder states, to three
     decimals. Angles and positions are rounded to float64.
 
-    Two coordinates of a token hold its digit, as a point on an arc; three hold its place. The query
-    turns to the next place.
+    Two coordinates of a token hold its digit, as a point on an arc; three hold its position. The
+    query is rotated to the next position.
     """
     arc = [-0.4902 + 0.1387 * d for d in range(10)]
     digits = [[6.0641 * cos(x), 6.0641 * sin(x), 0, 0, 0] for x in arc]
@@ -185,7 +185,7 @@ def trained_adder() -> Case:
         (-2.463, -1.878, -0.793, 1.482), (-0.472, 1.487, 2.211, 2.264),
         (0.315, 1.099, -1.530, 0.268),
     )  # fmt: skip
-    c, s = cos(-0.5126) / 2, sin(-0.5126) / 2  # over the root of the width 4
+    c, s = cos(-0.5126) / 2, sin(-0.5126) / 2  # divided by the square root of the width, 4
     turned = matrix(4, 4, {(j, j): c for j in range(4)} | {
         place: sign * s for j in (0, 2) for place, sign in (((j, j + 1), 1), ((j + 1, j), -1))
     })  # fmt: skip

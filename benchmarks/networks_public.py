@@ -2,9 +2,9 @@
 
 python benchmarks/networks_public.py [--quick]
 
-Each function returns data and a network, and also the domain of inputs of a network that
-generates an answer. An output is right if it is nearer to its own label than to any other. The
-weights are ours. --quick omits the networks that take minutes.
+Each function returns data and a network, and for a network that generates an answer also the domain
+of its inputs. An output is right if it is nearer to its own label than to any other. The weights
+are ours. --quick omits the networks that take minutes.
 """
 
 import sys
@@ -76,12 +76,12 @@ def uniform(width: int, value: fmpq_mat, output: fmpq_mat, **more: Any) -> Atten
 
 
 def halfway(k: int) -> fmpq:
-    """Halfway between 1/(k + 1) and 1/k, the weights of a token beside k or k - 1 equal ones."""
+    """Halfway between 1/(k + 1) and 1/k, the weights if k + 1 or k tokens have equal logits."""
     return fmpq(2 * k + 1, 2 * k * (k + 1)) if k else fmpq(2)
 
 
 def reverse(V: int = 3, n: int = 5) -> Case:
-    """Token i attends to place n - 1 - i."""
+    """Token i attends to position n - 1 - i."""
     d = V + n
     back = matrix(d, n, {(V + i, n - 1 - i): 100 for i in range(n)})
     head = Head(reads(d, V, n), back, reads(d, 0, V))
@@ -115,7 +115,7 @@ def histogram(V: int = 3, n: int = 5) -> Case:
 
 
 def sort(V: int = 5, n: int = 4) -> Case:
-    """A letter counts the smaller ones, as above; then place i attends to the letter of rank i."""
+    """A letter counts the smaller ones, as above; position i attends to the letter of rank i."""
     first, place, share, rank = V, V + 1, V + 1 + n, V + 2 + n
     d = rank + n
     smaller = {(x, y): 1 for x in range(V) for y in range(x)}
@@ -140,7 +140,7 @@ def sort(V: int = 5, n: int = 4) -> Case:
 
 
 def parity(n: int = 8) -> Case:
-    """A mean counts the ones; the token whose place is that number says whether it is even."""
+    """A mean counts the ones; the token whose position is that number says whether it is even."""
     bit, place, sign, count, hinge, d = 0, 1, 2, 3, 4, 7
     hinges = {(count, hinge + j): 1 for j in range(3)} | {(place, hinge + j): -1 for j in range(3)}
     here = {(hinge, 0): 1, (hinge + 1, 0): -2, (hinge + 2, 0): 1, (sign, 0): 1}
@@ -162,7 +162,7 @@ def parity(n: int = 8) -> Case:
 
 def first(n: int = 8) -> Case:
     """Whether the first letter is a 1, for all words of up to n letters. Attention to it fades as
-    1/n; layer normalization with ε = 0 turns this number and its opposite into 1 and -1."""
+    1/n; layer normalization with ε = 0 turns this number and its negative into 1 and -1."""
     bit, start, both, end, d = 0, 1, 2, 3, 4
     ones = matrix(d, d, {(bit, both): 1, (start, both): 1})
     value = matrix(d, 1, {(both, 0): 1, (start, 0): fmpq(-1, 2)})
@@ -228,7 +228,7 @@ SLOW = (period_adder, lambda: period_adder(3, None), rotary_adder, trained_adder
 
 
 def judged(case: Case) -> tuple[str, ...]:
-    """The number of inputs, the verdict, the least margin, and the input that has it or fails."""
+    """The number of inputs, the verdict, the least margin, and an input that has it or fails."""
     goals = [Nearest(), *([Generates(case.domain, case.width)] if case.domain else [])]
     method = Construction("public", lambda data, request: case.network, claims=goals)
     trace = prove(case.data, Prove(register(method).name)).trace
@@ -245,7 +245,7 @@ def judged(case: Case) -> tuple[str, ...]:
 
 
 def in_float32(case: Case) -> str:
-    """Whether rounding keeps the nearest label; for a domain, on the examples alone."""
+    """Whether rounding keeps the nearest label; for a domain, only on the examples."""
     levels = margins(case.data, computed(case.network, case.data, FORMATS["float32"])).levels
     kept, tried = sum(level.holds for level in levels), f"{case.data.T:,} tried"
     if kept < case.data.T:

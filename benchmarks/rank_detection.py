@@ -2,7 +2,7 @@
 
 Two ways to find one are compared by their probability of detection per second:
 
-- random k-subsets, k = 197, the reference's choice: one holds a given set with probability
+- random k-subsets, k = 197, the reference's choice: each contains a given set with probability
   C(N - s, k - s)/C(N, k), times the rate at which subsets are certified, measured here;
 - circuits: bases drawn until the planted set is found and proved, measured over seeds; the time
   is summed over all runs, including those that found nothing within the limit, and

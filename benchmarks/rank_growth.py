@@ -86,7 +86,7 @@ def per_subset(k: int, threads: int, repeats: int) -> float:
 
 
 def prepared(vectors: int, threads: int, repeats: int) -> float:
-    """Seconds to map and project a table, and to test a subset for every 197 vectors."""
+    """Seconds to map and project a table, and to test one subset per 197 vectors."""
     rng = np.random.default_rng(vectors)
     table = rng.standard_normal((vectors, WIDTH)).astype(np.float32)
     subsets = rng.permutation(vectors)[: vectors // 197 * 197].reshape(-1, 197)

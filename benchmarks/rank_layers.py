@@ -62,7 +62,7 @@ def measure(
     threads: int,
     repeats: int,
 ) -> dict[str, Any]:
-    """Measure one case. On the CPU, the peak memory is the process's so far, since cases grow."""
+    """Measure one case. On the CPU, its memory is the peak of the process so far, as cases grow."""
     T = heads * (n - 1) + 1
     row: dict[str, Any] = {"T": T, "heads": heads, "n": n, "d": d, "shared": shared}
     if gpu_only and not has_gpu():

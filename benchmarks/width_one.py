@@ -1,7 +1,7 @@
 """Times the certification by rank of heads of width one, at scale, from the data to the file.
 
     python benchmarks/width_one.py [--quick] [--large | --largest] [--out RESULTS.json]
-    python benchmarks/width_one.py --table    writes the table of docs/performance.md from it
+    python benchmarks/width_one.py --table    writes the table of docs/performance.md from that file
 
 n = 32, d = 64, H = 20, T = 621, shared and distinct contexts (random integers from -9 to 9); all
 1,782 digits; with --large also a thousand heads (n = 4, d = 8, T = 3,001) and the shape of

@@ -8,8 +8,8 @@ Labels are scalars, heads have width one.
 
 Levenberg-Marquardt solves f = 0 and |v|² = 1 for the values v of the last layer, whose output
 weights stay 1. Many of the zeros found are degenerate: a head is constant, or heads cancel in
-pairs. At the others, Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian is
-onto at an exact zero. The certificate claims that real weights nearby output 0 on every example;
+pairs. At the other zeros, Newton's map contracts (`verify/newton/contraction.py`), so the Jacobian
+is onto at an exact zero. The certificate claims that real weights nearby output 0 on every example;
 any checker can verify it.
 """
 
@@ -31,12 +31,12 @@ from attncert.verify.newton.certify import Near, certify, near_certificate
 from attncert.verify.newton.descent import random_weights, unscaling
 from attncert.verify.newton.models import Model, floats_of
 
-STEPS, WIDER = 400, 2.0  # scales the start: a small one more often ends at a degenerate zero
+STEPS, WIDER = 400, 2.0  # scales the start: a small start ends at a degenerate zero more often
 TOLERANCE = 1e-10
 
 
 def data_of(name: str, T: int, seed: int) -> Dataset:
-    """The data with every label 0. Random integers are at most 9 in size."""
+    """The data with every label 0. Random integers are from -9 to 9."""
     zeros = [0] * T
     if name == "digits":
         some = load(name).take(T)

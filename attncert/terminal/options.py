@@ -70,7 +70,7 @@ def _annotated(name: str, meaning: Option) -> Any:
 
 @contextmanager
 def naming_options(record: type[Question]) -> Iterator[None]:
-    """A context in which an error about a field of the record names its option instead."""
+    """A context in which an error about a field of the record names the field's option."""
     try:
         yield
     except InputError as error:

@@ -17,11 +17,11 @@ Counts = Mapping[str, tuple[int, int]]  # for each stage: done, total (0 if unkn
 
 
 class Stages:
-    """A context manager; call it as stage(name, done, of), or `say` a line.
+    """A context manager; call it as stage(name, done, of), or print a line with `say`.
 
     Nothing is shown with --quiet, if stderr is not a terminal, or in the first two seconds. After
-    them a timer draws the current stage, even if that stage makes no calls. A stage ends, with a
-    full bar, when the next one begins; totals may grow, never shrink.
+    that a timer draws the current stage, even if that stage makes no calls. A stage ends, with a
+    full bar, when the next one begins; totals may grow but not shrink.
     Source: docs/commands.md.
 
     >>> from attncert import Dataset, Prove, Stages, prove

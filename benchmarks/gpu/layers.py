@@ -11,7 +11,8 @@ from attncert.constructions.exact.primes import PRIMES_FLOAT64, safe_primes_belo
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from gpu.rows import START, Row, beside_floor, timed
 
-# heads, n, d, whether contexts are shared, whether on the CPU too, GPU seconds without the data
+# heads, n, d, whether contexts are shared, whether to run on the CPU too, and seconds on the GPU
+# without making the data
 CASES = [
     (12, 197, 768, True, True, 10.0),  # T = 2,353
     (12, 197, 768, False, True, 40.0),

@@ -54,7 +54,7 @@ def draws(n: int, k: int, count: int) -> list[np.ndarray]:
 
 
 def on_gpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, Any]:
-    """The rate on the GPU, also with the default memory; the CPU decides a sample as well."""
+    """The rate on the GPU, also with the default memory limit; the CPU repeats a sample."""
     data, subsets = table(n, width), draws(n, k, count)
     found: dict[str, Any] = {}
     for name, memory in (("", MEMORY), ("default memory: ", None)):

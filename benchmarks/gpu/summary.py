@@ -15,7 +15,7 @@ NOT_YET = "not measured on a GPU yet"
 
 
 def write(folder: Path, dry: bool, document: bool) -> None:
-    """Write the tables into benchmarks/README.md, or as table.md beside the files of results."""
+    """Write the tables into benchmarks/README.md, or as table.md next to the results files."""
     text = markdown(folder)
     if document:
         show("gpu", text)
@@ -43,7 +43,7 @@ def _file(folder: Path, number: int, part: str) -> dict[str, Any]:
 
 
 def _machine(files: dict[str, dict[str, Any]]) -> str:
-    """A sentence with device, versions, days and the outcome of the tests."""
+    """A sentence with device, versions, dates and the outcome of the tests."""
     file, rows = files["subsets"], files["tests"]["rows"].values()
     if "machine" not in file:
         return f"Tests: {NOT_YET}."

@@ -20,7 +20,7 @@ from attncert.verify.audit.attack.cases import Case, independent
 
 @dataclass(frozen=True)
 class Instance(Case):
-    """A case with labels of dimension m (with the largest possible rank) and values of width d_v.
+    """A case with labels of dimension m (of the largest possible rank) and values of width d_v.
 
     contexts: (T or 1, n, d), queries: (T, d), integers; heads: H, width: d_h.
     """

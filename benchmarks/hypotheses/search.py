@@ -5,7 +5,7 @@ failing instance of a step is shrunk until nothing can be taken away: on every i
 `smaller` makes of it, the step succeeds or more than one hypothesis is weakened. The first failing
 instance with the other verdict on memorization is shrunk in the same way.
 
-That a step does not fail on the instances drawn does not prove it; the definition of the weakening
+If a step fails on none of the instances drawn, that proves nothing; the definition of the weakening
 explains why it cannot fail. Every verdict is exact.
 """
 
@@ -42,7 +42,7 @@ class Minimal:
 
 @dataclass
 class StepFailures:
-    """A step that failed. verdicts: the counts of verdicts on memorization on failing instances."""
+    """A step that failed. verdicts: how often it failed with each verdict on memorization."""
 
     verdicts: Counter[Level] = field(default_factory=Counter)
     minimal: dict[Level, Minimal] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class StepFailures:
 
 @dataclass(frozen=True)
 class Exploration:
-    """One weakening: instances drawn, and the steps that failed on some, by id."""
+    """One weakening: instances drawn, and the steps that failed on some of them, by id."""
 
     weakening: Weakening
     drawn: int

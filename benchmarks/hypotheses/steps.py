@@ -92,7 +92,7 @@ def independence(x: Instance) -> Witness | None:
     In the first group, the rows x_s of earlier members are independent, and all rows of E⁽ᵗ⁾ lie in
     their span. In the second group (whose states are all tried if there are at most 1000), the
     features z' of the first head are rows, or the mean of the rows for the group's own members; the
-    L_s are any rows; every [z'_t, row of E⁽ᵗ⁾] is in the span of the [z'_s, L_s] and those placed.
+    L_s are any rows; every [z'_t, row of E⁽ᵗ⁾] is in the span of all [z'_s, L_s] and placed rows.
     """
     first = x.groups[0]
     for chosen in _placements(x, first, [], [], x.d):

@@ -1,4 +1,4 @@
-"""Universal memorization by H heads of some width, for one data set, with three verdicts.
+"""Universal memorization by H heads of a given width, for one data set: one of three verdicts.
 
 possible    some weights have rank Z = T                       (exact, a rank modulo a prime)
 impossible  rank Z < T for every choice of weights of any width         (docs/tightness.md)

@@ -62,7 +62,7 @@ class Weakening:
 
 
 def draw(weakening: Weakening, rng: np.random.Generator) -> Instance:
-    """An instance of small integers: half have planted dependent queries, half dependent rows."""
+    """A random instance of small integers, often with planted dependent queries or rows."""
     sizes = weakening.sizes
     for _ in range(_DRAWS):
         d, heads = int(rng.choice(sizes.widths)), int(rng.choice(sizes.heads))

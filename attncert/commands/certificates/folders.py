@@ -13,7 +13,7 @@ WHAT = "an attncert certificate, the folder of a report, or - for standard input
 
 
 def certificate_in(name: str) -> str:
-    """The file itself, or certificate.json of the folder. Raises InputError.
+    """The file itself, or certificate.json in the folder. Raises InputError.
 
     >>> certificate_in("nothing")
     Traceback (most recent call last):
