@@ -45,7 +45,7 @@ class Origin:
 
     @property
     def inputs(self) -> Mapping[str, Any] | None:
-        """The keys of `data` of a certificate that replace contexts and queries, if any."""
+        """The keys in a certificate's `data` that replace contexts and queries, if any."""
         return None
 
     def of_examples(self, examples: Sequence[int]) -> Origin:
@@ -372,7 +372,7 @@ class Dataset:
         repeats = order.counts(self.n)
         kinds = tuple((repeats > 0).sum(axis=1).tolist())
         if len(kinds) != self.T or not all(repeats[t, :k].all() for t, k in enumerate(kinds)):
-            raise InputError("order", "the first rows of each context, each a token", "of others")
+            raise InputError("order", "row numbers of each context, from 0 without gaps", "others")
         object.__setattr__(self, "counts", kinds if len(set(kinds)) > 1 else None)
         object.__setattr__(self, "order", order if repeats.max() > 1 else None)
 
@@ -447,5 +447,5 @@ def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
 
 def require_room(numbers: int) -> None:
     if numbers > MOST_NUMBERS:
-        must = f"of at most {MOST_NUMBERS:,} numbers, each context as long as the longest"
+        must = f"of at most {MOST_NUMBERS:,} numbers, with each context padded to the longest"
         raise InputError("contexts", must, f"of {numbers:,}")

@@ -35,7 +35,7 @@ def test_numbers_of_a_layer_are_counted_not_bytes(tmp_path: Path) -> None:
 
 def test_empty_rows_are_counted_when_repeated() -> None:
     contexts: list[Any] = [[[]] * 4096, *[[[]]] * 10_000]
-    with pytest.raises(InputError, match="numbers, each context as long as the longest"):
+    with pytest.raises(InputError, match="numbers, with each context padded to the longest"):
         Dataset.of(contexts, [[1]] * 10_001, None)
 
 
