@@ -7,7 +7,7 @@ from typing import Any
 
 MOST = 200  # the longest line, in characters
 _EACH = 60  # the longest value in a line
-_COUNT = 10**15  # integers below this are written out
+_COUNT = 10**15  # integers below this are written in full
 
 
 def in_brief(record: object, *positional: Any, **named: Any) -> str:

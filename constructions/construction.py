@@ -123,7 +123,7 @@ def with_idle_heads(heads: Sequence[Head], total: int) -> Layer:
 
 
 def require_independent_rows(data: Dataset) -> None:
-    """Check A2, that every context has n tokens and rank n. Exact. Raises HypothesisFails with the
+    """Check A2: every context must have n tokens and rank n. Exact. Raises HypothesisFails with the
     numbers of tokens, or a linear relation, as a witness.
 
     Full rank mod p proves full rank over Q, and so does full rank of n columns alone, which are
@@ -157,7 +157,7 @@ def require_independent_rows(data: Dataset) -> None:
 
 
 def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple[Groups, bool]:
-    """Groups of r and then r - 1 examples that meet the partition condition, and whether they
+    """Groups of r, then r - 1 examples each, that meet the partition condition, and whether they
     differ from the consecutive ones.
 
     The groups are consecutive if the condition allows it; else there are at most `heads` groups

@@ -1,6 +1,6 @@
 """Signals that end a process. They wait while files are moved, and otherwise act like Ctrl-C.
 
-By default SIGTERM and SIGHUP end a process at once, and its temporary files and child processes
+By default, SIGTERM and SIGHUP end a process at once, and its temporary files and child processes
 remain. So a command handles them like Ctrl-C, closes everything, and then ends by the same signal.
 Nothing changes in threads other than the main one, since they cannot set handlers, or if code
 outside Python has set one.

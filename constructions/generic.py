@@ -2,9 +2,9 @@
 
 A maximal minor of Z is a real-analytic function of the weights. If it is nonzero for some weights,
 it is nonzero for almost all: then almost every choice of weights memorizes the data universally, at
-any width d_h ≥ 1. Under A1 and A2 some minor is nonzero (constructions/width_one/theorem.py); on
-other data one may be nonzero as well. No bound on the weights is known, so the smallest weights are
-tried first, and the rank decides whether they are large enough. If H heads of any width can
+any width d_h ≥ 1. Under A1 and A2, some minor is nonzero (constructions/width_one/theorem.py); on
+other data, one may be nonzero as well. No bound on the weights is known, so the smallest weights
+are tried first, and the rank decides whether they are large enough. If H heads of any width can
 memorize universally, so can almost all weights of width one, and almost every ray of integers
 leaves the zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3). Each head's
 share can be placed, too: the ranks R_h of h heads grow by less and less (docs/tightness.md, 7.1),
@@ -16,7 +16,7 @@ grew forever (Corollary 3); but it stops at 2048, and then nothing is decided. E
                   then all entries drawn from {-b, ..., b}, b = 1, 2, 4, ...
 
 Heads are drawn in order, each until it places its share of the unplaced examples. With shared
-contexts and d_h = 1, K = u, a tie among the entries of Eu makes two softmax weights equal for all
+contexts, d_h = 1 and K = u, a tie among the entries of Eu makes two softmax weights equal for all
 examples, and the head can place one example fewer: such draws are skipped.
 
 These are the smallest *weights* of all constructions here, not the smallest logits.
@@ -75,13 +75,13 @@ def build(
     """Random key and query weights with which the features of all examples are independent.
 
     heads: H; by default the fewest that suffice under A1 and A2 (Corollary 1), with H(n-1) + 1 ≥ T
-    and H·d ≥ T, or one head if n = 1. For contexts of different lengths no number of heads is known
-    to suffice, and n is the smallest token count above 1; for token sequences, H is the least that
-    known bounds allow (docs/next-token.md, section 2). With distinct contexts fewer heads, down to
-    T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Arithmetic: exact; the rank is
-    decided mod p here, and verify/ proves it again. Raises InputError and HypothesisFails, which is
-    undecided unless T exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a shared
-    context).
+    and H·d ≥ T, or one head if n = 1. For contexts of different lengths, no number of heads is
+    known to suffice, and n is the smallest token count above 1; for token sequences, H is the least
+    that known bounds allow (docs/next-token.md, section 2). With distinct contexts, fewer heads,
+    down to T/d, may suffice: the rank decides. Neither A1 nor A2 is needed. Arithmetic: exact; the
+    rank is decided mod p here, and verify/ proves it again. Raises InputError and HypothesisFails,
+    which is undecided unless T exceeds the largest possible rank of Z (H·d; H(n-1) + 1 with a
+    shared context).
     """
     if heads is None:
         heads = promised_heads(data)

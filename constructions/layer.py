@@ -191,7 +191,7 @@ class Layer:
 def scaled_head(
     data: Dataset, key: IntegerArray, query: IntegerArray, value: IntegerArray | None = None
 ) -> Head:
-    """The head with these integers times the data's denominators, so that logits are integers."""
+    """The head of these integers times the data's denominators, which makes all logits integers."""
     return Head(
         fmpq_mat(integers.to_flint(key)) * fmpq(data.contexts.denominator),
         fmpq_mat(integers.to_flint(query)) * fmpq(data.queries.denominator),
@@ -235,7 +235,7 @@ def integer_logits(head: Head, data: Dataset) -> list[list[int]]:
 def logit_ranges(head: Head, data: Dataset) -> list[int]:
     """The largest minus the smallest logit of each example: T integers in units of ln 2.
 
-    At width one the logits are (query·e_t)·E⁽ᵗ⁾key. Raises ValueError as `integer_logits` does.
+    At width one, the logits are (query·e_t)·E⁽ᵗ⁾key. Raises ValueError as `integer_logits` does.
     """
     if head.width > 1:
         return [max(logits) - min(logits) for logits in integer_logits(head, data)]

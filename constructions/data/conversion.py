@@ -1,6 +1,6 @@
 """Numbers of any exact type as integers over one common denominator; nothing is rounded.
 
-Integers, fractions and decimals are exact: 0.1 in a text is 1/10. A float, in an array or in
+Integers, fractions and decimals are exact: 0.1 as text is 1/10. A float, in an array or in
 Python, is the dyadic rational that it stores: m·2^e with an integer m of at most 53 bits. Any other
 entry is refused with an error that names its place.
 """

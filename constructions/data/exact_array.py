@@ -34,7 +34,7 @@ _SMALL = 2**20  # arrays of fewer entries are widened to int64
 @dataclass(frozen=True, eq=False)
 class ExactArray:
     """`numerators / denominator`, exactly. The numerators are stored in a signed integer dtype, or
-    as Python integers in an object array. For arithmetic use `numerators`, which is never narrower
+    as Python integers in an object array. For arithmetic, use `numerators`, which is never narrower
     than int64: int8 would overflow silently.
 
     >>> ExactArray.of([["1/2", 3], [0.25, -1]]).strings()

@@ -43,7 +43,7 @@ def random(
 def signed_pairs() -> Dataset:
     """Queries e, -e, f, -f and one shared context with n = 2: A(e) + A(-e) = A(f) + A(-f) always.
 
-    With two tokens the softmax weights at q and -q add up to (1, 1), whatever the weights; the
+    With two tokens, the softmax weights at q and -q add up to (1, 1), whatever the weights; the
     labels 1, 0, 0, 0 violate the relation, so no layer memorizes them.
     """
     queries = [[1, 2], [-1, -2], [3, 1], [-3, -1]]

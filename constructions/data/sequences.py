@@ -1,8 +1,8 @@
 """Data of token sequences. The context of an example is a sequence up to a position, its query is
 the last token there, and its label is the next token or a given vector.
 
-Each sequence is stored once. Without positions the contexts are the rows of its symbols, and the
-order says which symbol each token is (`Dataset.order`). With positions every token has its own row.
+Each sequence is stored once. Without positions, the contexts are the rows of its symbols, and the
+order says which symbol each token is (`Dataset.order`). With them, every token has its own row.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ quotients of powers of two, so modulo p they take at most ord_p(2) different val
 that order is small, ranks are too low. The Mersenne prime 2^61 - 1 is such a choice: 2 has order 61
 there.
 
-For a *safe* prime p = 2q + 1 (q an odd prime) the order of 2 divides 2q and is neither 1 nor 2
+For a *safe* prime p = 2q + 1 (q an odd prime), the order of 2 divides 2q and is neither 1 nor 2
 (p > 3), so it is q or 2q; by the second supplement to quadratic reciprocity it is 2q, that is, 2
 is a primitive root, exactly when p = 3 mod 8 (p = 5 mod 8 would make q even). All constants below
 are of this kind, so that the order is *proved* to be p - 1; the tests recompute it with SymPy by

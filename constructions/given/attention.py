@@ -6,7 +6,7 @@ O (d_v×m) of the output matrix, computes
     q = Qᵀe,  w = Kq,  ℓ = Ew,  p = softmax(ℓ),  z = Eᵀp,  v = Vᵀz,  and adds Oᵀv to the output.
 
 Label j of the output depends on the logits through s = E·(VO)_j alone: ∂/∂ℓ_i = p_i (s_i - p·s) =:
-g_i, hence ∂/∂w = Eᵀg =: γ. From there on everything is linear or bilinear:
+g_i, hence ∂/∂w = Eᵀg =: γ. From there on, everything is linear or bilinear:
 
     ∂/∂K = γ qᵀ,   ∂/∂Q = e (Kᵀγ)ᵀ,   ∂/∂V = z O_jᵀ,   ∂/∂O_j = v.                            (1)
 

@@ -18,7 +18,7 @@ is several times slower at T = 360.
 
 **Start.** Contexts, queries and labels are scaled to about unit size by powers of two, so that
 scaling back causes no rounding. Weights are normal with standard deviation (4 d² d_h)^(-1/4), so
-that logits are about 1/2 and the softmax is nearly uniform. From large weights the search rarely
+that logits are about 1/2 and the softmax is nearly uniform. From large weights, the search rarely
 converges.
 """
 

@@ -8,7 +8,7 @@ begin with small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
 number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean square one. Query weights
-q for X A are query weights A q for X. In the same way the rows of the context become orthogonal.
+q for X A are query weights A q for X. In the same way, the rows of the context become orthogonal.
 
 **Turns.** g is a combination of the n columns of softmax rows p(s). Draw μ, take m points s where
 the p(s) are well conditioned (the first pivots of a QR decomposition of pᵀ), prescribe ±1 at them,

@@ -91,7 +91,7 @@ def draw_groups(
 ) -> Zero:
     """Sets of these sizes with random integers from -bound to bound; a single head has value 0.
 
-    value_width: d_v, default m. If d_v ≥ m the output of every head is [I; 0]; else each set has
+    value_width: d_v, default m. If d_v ≥ m, the output of every head is [I; 0]; else each set has
     one random matrix. Exact, and deterministic in the seed. The rank is not examined here.
     """
     rng, d, m = np.random.default_rng([seed, bound]), data.d, data.m

@@ -17,7 +17,7 @@ at most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, else t ≥ 3/2. So the
 
     b_1 = relu(t - 1/2) - relu(t - 3/2)   and   4t - 6 b_1.
 
-Every weight after the first, 6/4^N, is short. (In base 2 each bit would be compared with a number
+Every weight after the first, 6/4^N, is short. (In base 2, each bit would be compared with a number
 as long as the tape: that takes N²/2 bits for each of the three comparisons.)
 
 *The position on the tape.* Let x be a position read off the tape. |s - x| < 1 if x belongs to the
@@ -27,7 +27,7 @@ than 1. So
     far = relu(s - x - 1) + relu(x - s - 1)
 
 is 0 or more than 1, and relu(y - 2^β·far) is the label y < 2^β of the input itself, and 0 for all
-others (padding has label 0). Their sum over the tape is the label.
+other inputs (padding has label 0). Their sum over the tape is the label.
 
 The G steps have about 5G parameters, and each bit of L inputs needs about 15 more. If L is near
 √(K/3(B + mβ)), both the parameters and the depth are O(√(K(B + mβ))). There are 2K(B + mβ) bits on

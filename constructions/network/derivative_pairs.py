@@ -15,7 +15,7 @@ relu:
 
 Divided by q and summed over all planes, this is each input's label. (Bubeck et al. divide by δ =
 q/M; here the difference quotient of relu takes the place of its derivative.) All m labels share the
-units R(z ± 1), so there are 2(m + 1) units for each plane. In general position ⌈T/p⌉ planes are
+units R(z ± 1), so there are 2(m + 1) units for each plane. In general position, ⌈T/p⌉ planes are
 enough; other positions need more, at most one for each input.
 """
 

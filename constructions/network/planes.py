@@ -7,10 +7,10 @@ form a space, an input outside the hull excludes a proper subspace, and random i
 (`columns`). It is scaled so that z is an even integer at all inputs, hence |z| ≥ 2 unless it is 0.
 
 *Groups* are the longest initial segments of a pool that have such a plane, of at most p inputs.
-With a first coordinate 1 (a common denominator) affine hulls are spans, and x is in the span of the
-members if all forms that are 0 at these are 0 at x. If a group has a plane, so does each part of
-it: its inputs are all of one kind or all of different kinds, so no input becomes foreign to a part,
-and its hull is smaller. So the longest segment is found by bisection. One input is always a group.
+With a first coordinate 1 (a common denominator), affine hulls are spans, and x is in the span of
+the members if all forms that are 0 at these are 0 at x. If a group has a plane, so does each part
+of it: its inputs are all of one kind or all of different kinds, so no input becomes foreign to a
+part, and its hull is smaller. So bisection finds the longest segment. One input is always a group.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _gaps(patterns: fmpq_mat) -> tuple[fmpq | None, ...]:
 
 
 def _reaches(patterns: fmpq_mat) -> tuple[fmpq, ...]:
-    """In each coordinate the smallest or the largest entry is the farthest."""
+    """In each coordinate, the smallest or the largest entry is the farthest."""
     ends = [(min(column), max(column)) for column in patterns.transpose().tolist()]
     return tuple(
         max(max(x - low, high - x) for x, (low, high) in zip(row, ends, strict=True))

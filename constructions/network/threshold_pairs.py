@@ -5,11 +5,11 @@ Inputs with the same label are of one kind, and so are the members of each plane
 the members and at least 2 away from 0 at inputs of other kinds and at those with another plane.
 Then
 
-    θ(z + 1) - θ(z - 1)  is  1 - 0 at the members,  1 - 1 or 0 - 0 at the others.
+    θ(z + 1) - θ(z - 1)  is  1 - 0 at the members,  1 - 1 or 0 - 0 at these other inputs.
 
 So the output y_0 + Σ_planes (y - y_0)(θ(z + 1) - θ(z - 1)) is each input's label, where y_0 is the
-most frequent one, whose inputs need no plane. In general position Σ ⌈T_y/p⌉ planes are enough, over
-the labels y ≠ y_0 with T_y inputs each. Other positions need more, at most one for each input.
+most frequent one, whose inputs need no plane. In general position, Σ ⌈T_y/p⌉ planes are enough,
+over the labels y ≠ y_0 with T_y inputs each. Other positions need more, at most one for each input.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Two hidden layers of about √K units each (after Yun, Sra, Jadbabaie 2019, Theorem 3.1; our form).
 
-The positions s_1 < ... < s_K are cut into groups of at most L. On a group g the labels are
+The positions s_1 < ... < s_K are cut into groups of at most L. On a group g, the labels are
 
     Σ_ℓ c_gℓ relu(s - b_gℓ),  ℓ = 1, ..., L,
 

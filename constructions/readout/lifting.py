@@ -6,7 +6,7 @@ The unknown is x with Z[:, C] x = y, where row t reads, with S_th = Σ_i 2^k_thi
 
 Clearing denominators would multiply every entry of row t by all the other S_th, giving T² numbers
 of a thousand bits. Dixon's lifting needs Z only modulo one small prime, and integer *carries*. With
-the w_th as further unknowns every equation has its own carry, hardly longer than S_th:
+the w_th as further unknowns, every equation has its own carry, hardly longer than S_th:
 
     x ≡ Z⁻¹ (r - Σ_h c/S),   w ≡ (c + Σ_i 2^k_i a_i)/S   mod p,
     c ← (c + Σ_i 2^k_i (a_i - w))/p,   r ← (r - Σ_h w)/p                          one digit of x, w.

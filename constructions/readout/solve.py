@@ -27,7 +27,7 @@ from attncert.constructions.layer import (
 from attncert.constructions.progress import Progress, silent
 from attncert.constructions.readout.lifting import lifted
 
-# Up to this many unknowns FLINT eliminates without fractions, in time quasi-linear in the bits.
+# Up to this many unknowns, FLINT eliminates without fractions, in time quasi-linear in the bits.
 ELIMINATED = 15
 # Above this bits²·T, FLINT takes longer than the half second needed to load the compiled lifting.
 LIFTING_WORK = 2 * 10**11
@@ -98,7 +98,7 @@ def solve(system: PivotSystem, right: fmpq_mat) -> fmpq_mat:
 
 
 def lifting_is_shorter(bits: int, T: int) -> bool:
-    """Above ELIMINATED unknowns FLINT was measured to take 2e-12·bits²·T s, lifting 2e-11·bits² s.
+    """Above ELIMINATED unknowns, FLINT was measured to take 2e-12·bits²·T s, lifting 2e-11·bits² s.
 
     >>> lifting_is_shorter(35_000, 193), lifting_is_shorter(580_000, 5)
     (True, False)

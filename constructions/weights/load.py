@@ -35,8 +35,8 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Which layer of a file is meant, and how it is read. Without a configuration the computation
-    of the layer is assumed. Errors name `source`, the configuration, and an alternative to it,
+    """Which layer of a file is meant, and how it is read. Without a configuration, plain attention
+    is assumed. Errors name `source`, the configuration, and an alternative to it,
     `way_out`."""
 
     format: str = "auto"

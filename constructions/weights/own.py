@@ -4,7 +4,7 @@
     value        (H, d, d_v)    or (d, d_v)
     output       (H, d_v, m)    or (H·d_v, m)
 
-Other names are W_Q, W_K, W_V, W_O. There are no biases and no scale. In JSON a layer is a network
+Other names are W_Q, W_K, W_V, W_O. There are no biases and no scale. In JSON, a layer is a network
 of one block, as in a certificate."""
 
 from __future__ import annotations

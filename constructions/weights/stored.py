@@ -9,7 +9,7 @@ Append a 1 to every token and to the query. Then Q with the row b_Qᵀ below it,
 b_Vᵀ, are matrices without a bias that do the same: Σ_i p_i = 1. The term b_K·(Qᵀe + b_Q) is the
 same for all i and cancels in softmax, so the row below K is 0. The bias b_O is subtracted from the
 labels, which changes no error. So a layer with biases on (E, e, y) is, exactly, a layer without
-biases on ([E 1], [e 1], y - b_O), and every result about those applies (ours).
+biases on ([E 1], [e 1], y - b_O), and every result about such layers applies (ours).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_PREFIX = 200  # the longest prefix, in characters
 class StoredLayer:
     """A layer that takes [x 1] and [e 1] if it is `biased`. Its logits have the unit "e" or "ln2"
     and the scale "none", "sqrt-d" (divided by √d_h) or "sqrt-model" (by √d). Without a type of
-    model, its computation is assumed."""
+    model, plain attention is assumed."""
 
     layer: Layer
     dtype: str

@@ -5,8 +5,8 @@ With f attention or the feed-forward map, and N a normalization, each half of a 
 
 **Rotation.** A block rotates the coordinates 2j and 2j+1 of queries and keys; most libraries rotate
 j and j + r/2. With the columns of both weights in another order, by a permutation P, the products
-are the same: (Pq)·(Pk) = q·k. Coordinates that are not rotated have frequency 0. The others have
-b^(-2j/r), in float32, as libraries compute it; as everywhere, a float is taken as a rational.
+are the same: (Pq)·(Pk) = q·k. Coordinates that are not rotated have frequency 0, and
+rotated ones b^(-2j/r), in float32, as libraries compute it; such a float is taken as a rational.
 
 **Biases** are as in `stored.py`. b_K adds b_K·q to all logits of a query, which softmax does not
 cancel if keys are rotated or normalized, or if logits are capped; so it is kept here.

@@ -1,7 +1,7 @@
 """Width one for contexts of any rank (ours; docs/width-one.md, Theorem 2).
 
 The proof in `theorem.py` needs rank n for at most one example, the last of a full first group. In
-every other place fewer dimensions suffice (constructions/search/dimensions.py), rows may be
+every other place, fewer dimensions suffice (constructions/search/dimensions.py), rows may be
 repeated, and token counts may differ. The head is the same, with one change: u gives different
 entries of E⁽ᵗ⁾u to *different* rows of E⁽ᵗ⁾. Equal rows have equal logits; together they carry the
 weight of one row.

@@ -5,7 +5,7 @@ the pairs (u, v) with the shortest logits come first, whatever their α_t = v·e
 if its features place at least as many examples as the proof's head would: n in the first head, n -
 1 in any other. So the heads suffice, and the proof can still place the rest.
 
-With distinct contexts a head may place up to d examples, and places as many as it can: then fewer
+With distinct contexts, a head may place up to d examples, and places as many as it can: then fewer
 heads have nonzero logits, and the numbers in the readout have fewer bits.
 
 The search minimizes the bits per placed example. A pair places as many examples as its features

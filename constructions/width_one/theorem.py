@@ -1,7 +1,7 @@
 """Width one is enough (ours; the written proof is docs/width-one.md).
 
 Under A1 and A2, H(n-1) + 1 examples are memorized universally by H heads of width d_h = 1, with
-H(2d + d·d_v + d_v·m) parameters. At this width the paper's r = min(n, d_h) is 1, which allows one
+H(2d + d·d_v + d_v·m) parameters. At this width, the paper's r = min(n, d_h) is 1, which allows one
 example.
 
 The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h has the matrix
@@ -14,7 +14,7 @@ The examples are split into groups G_1 of n and G_2, ..., G_H of n - 1. Head h h
           maximum and one minimum
     c     a whole number
 
-For t ∈ G_h the logits are α_t·E⁽ᵗ⁾u, for every c. As c grows, an earlier s attends to the one row
+For t ∈ G_h, the logits are α_t·E⁽ᵗ⁾u, for every c. As c grows, an earlier s attends to the one row
 L_s of E⁽ˢ⁾ where (v0·e_s)·E⁽ˢ⁾u is largest.
 
 *Curve lemma.* Let E (n×d) have rank n, let g ∈ R^n have distinct entries, and x(α) = Eᵀσ(αg). Then
@@ -35,8 +35,8 @@ values of α_t one is allowed. α_t = 0 may be chosen, and two examples of a gro
 A group's own rows are never saturated: a saturated head of width one reaches only two vertices of
 each hull, the rows where E⁽ᵗ⁾u is largest and smallest.
 
-How large c must be is found by search: 0, 1, 2, ..., until the rank is full at that c. In most data
-the very shortest pairs (u, v) suffice without v0 and c, so they are tried first
+How large c must be is found by search: 0, 1, 2, ..., until the rank is full at that c. In most
+data, the very shortest pairs (u, v) suffice without v0 and c, so they are tried first
 (constructions/width_one/short.py). Logits are integers in units of ln 2, as in
 constructions/paper/theorem.py.
 """
