@@ -43,7 +43,7 @@ def test_the_page_is_the_committed_one(page: str) -> None:
 
 @pytest.mark.slow
 def test_the_certificate_of_all_digits_is_checked_and_not_a_changed_one(tmp_path: Path) -> None:
-    """The NumPy checker, which shares no code with the maker of the file, judges both."""
+    """The NumPy checker, which shares no code with the maker of the file, judges both files."""
     proof = prove(digits(), Prove("width-one"))
     file = tmp_path / "all.json"
     file.write_bytes(report(proof).files["certificate.json"])

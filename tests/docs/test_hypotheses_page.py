@@ -1,4 +1,4 @@
-"""The purpose of each hypothesis: minimal data, and a planted mistake."""
+"""What each hypothesis is needed for: minimal data, and a planted mistake."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_no_module_imports_from_above(package: str) -> None:
 
 
 def arrows() -> set[tuple[str, str]]:
-    """Pairs of modules, the first of which imports the second."""
+    """Pairs of modules such that the first imports the second."""
     files = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for part in PACKAGES

@@ -62,7 +62,7 @@ def site() -> Iterator[str]:
 
 @contextmanager
 def opened(browser: Any, url: str, size: dict[str, int] = DESKTOP) -> Iterator[Any]:
-    """The page in a new window; it sends nothing, contacts no other host, and logs no errors."""
+    """The page in a new window; it may send nothing, contact no other host, and log no errors."""
     context = browser.new_context(viewport=size)
     window, complaints, elsewhere = context.new_page(), [], []
     home = url.split("/")[2]

@@ -20,7 +20,7 @@ EYE = np.eye(3, dtype=int).tolist()
 
 
 def test_a1_asks_for_every_min_of_n_and_T_queries() -> None:
-    """At T = 2 < n = 3 "every n queries" requires nothing, but equal queries need equal labels."""
+    """At T = 2 < n = 3 "every n queries" is vacuous, but equal queries need equal labels."""
     data = Dataset.of(EYE, [[1, 2, 0], [1, 2, 0]], [0, 1])
     assert kruskal_at_least(data, data.n, "A1", 0).level is Level.REFUTED
     assert broken_relation(data) is not None
@@ -45,7 +45,7 @@ def test_examples_that_attention_does_not_see_are_in_no_class(
 
 
 def test_affinely_independent_rows_do_but_for_the_last_of_a_full_first_group() -> None:
-    """For contexts of rank n - 1, n - 1 examples are placed and n cannot be."""
+    """For contexts of rank n - 1, n - 1 examples can be placed, but n cannot."""
     context = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
     two, three = (Dataset.of(context, EYE[:T], [0] * T) for T in (2, 3))
     assert best_rank(two, 1, 2).rank == 2

@@ -1,8 +1,8 @@
 """Tests, on random small cases, every statement of docs/given-labels.md that ranks can refute.
 
 A case returns each statement that it tried and whether it held. Data are lists of integers,
-and everything is decided by `support/given_oracle.py`. Case k of a target depends on (target, 0, k)
-alone. Even without failures, nothing is proved beyond the cases counted.
+and everything is decided by `support/given_oracle.py`. Case k of a target depends only on
+(target, 0, k). Even without failures, nothing is proved beyond the cases counted.
 
     python tests/given_labels/statements.py TARGET CASES
 
@@ -229,7 +229,7 @@ def shared_pairs_case(rng: random.Random) -> Outcome:
 
 
 def placed(queries: list[list[int]], p: int, k: int) -> bool:
-    """Whether p independent sets of at most k hold all queries (Rado, truncated)."""
+    """Whether p independent sets of at most k can cover all queries (Rado, truncated)."""
     return all(
         p * min(k, rank([queries[t] for t in S])) >= len(S) for S in subsets(len(queries)) if S
     )

@@ -126,7 +126,7 @@ def test_a_coordinate_without_heads_of_its_own_lacks_b() -> None:
 
 
 def test_one_head_cannot_meet_two_signs() -> None:
-    """Contexts {x, 2x} and {x, 3x} give outputs of one sign, so (1, -1) needs two heads."""
+    """Contexts {x, 2x} and {x, 3x} give outputs of the same sign, so (1, -1) needs two heads."""
     x = [1, 2]
     examples: list[Example] = [
         ([x, [2, 4]], [1, 0]),

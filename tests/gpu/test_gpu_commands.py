@@ -34,7 +34,7 @@ def test_prove_writes_the_same_certificate(
         certificate.pop("digest"), certificate.pop("produced_by")
         written[device] = certificate
     assert written["cuda"]["rank"].pop("prime") == "11863067"
-    written["cpu"]["rank"].pop("prime")  # FLINT chose it at this size
+    written["cpu"]["rank"].pop("prime")  # at this size, FLINT chose this prime
     assert written["cuda"] == written["cpu"]
 
 

@@ -105,7 +105,7 @@ def test_causal_layers_on_a_gpu(gpu: Gpu) -> None:
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_capacity_of_layers(gpu: Gpu, layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The Jacobians are made on the device, and the answer is the same as on the CPU."""
+    """The Jacobians are computed on the device, and the answer is the same as on the CPU."""
     data, made = generators.random(T=16, n=3, d=3, seed=1), list[bool]()
     table = JacobianRows if layers == 1 else NetworkRows
     rows = table.rows
@@ -145,7 +145,7 @@ def test_a_fit(gpu: Gpu, m: int, head_width: int, value_width: int) -> None:
 
 
 def test_a_singular_system_ends_no_fit(gpu: Gpu) -> None:
-    """Two examples differ by 10⁻¹⁰ in the label alone; cuSOLVER raises no exception."""
+    """Two examples differ only in their labels, by 10⁻¹⁰; cuSOLVER raises no exception."""
     labels = gpu.xp.asarray(np.array([[0.5], [0.5 + 1e-10]]))
     contexts, queries = gpu.xp.asarray(np.full((1, 1, 1), 1.25)), gpu.xp.asarray(np.ones((2, 1)))
     found = descend(contexts, queries, labels, Shape(1, 1, 1, 1, 1), 0)

@@ -1,4 +1,4 @@
-"""Compares the CUDA kernels with the CPU engine and FLINT: edge sizes, wrong primes, memory."""
+"""Compares CUDA kernels with the CPU engine and FLINT: edge-case sizes, wrong primes, memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attncert.verify.rank.modular import IndependenceTester
 
 pytestmark = pytest.mark.gpu
 P = PRIMES_FLOAT64[0]
-SHAPES = [  # panels of one and several rows, columns around 32, 1,024 and 1,280: launch_shape
+SHAPES = [  # panels of one row and of several, columns around 32, 1,024, 1,280 (launch_shape)
     (33, 47), (1, 1), (1, 5), (16, 16), (17, 17), (15, 31), (16, 33), (33, 32), (32, 33), (64, 64),
     (18, 1024), (18, 1025), (18, 1281), (17, 5000),
 ]  # fmt: skip

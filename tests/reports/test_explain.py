@@ -1,4 +1,4 @@
-"""attncert explain puts every claim into words; a folder stands for its certificate."""
+"""attncert explain puts every claim into words; a folder can be named instead of its file."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_the_page_fits_and_can_be_read(
 
 
 def test_nothing_foreign_runs(browser: Any, folders: dict[str, Path]) -> None:
-    """Text meant to break out is shown as text; even as a script it would not run."""
+    """Text meant to break out is shown as text; even a planted script would not run."""
     with opened(browser, folders["hostile"], DESKTOP) as window:
         assert window.locator("script").count() == 0
         assert '<script>alert("1")</script>' in window.locator("main").inner_text()

@@ -25,7 +25,7 @@ Edges = set[tuple[str, str]]
 
 @st.composite
 def traces(draw: st.DrawFn) -> ProofTrace:
-    """Random proofs of up to 40 claims, some about heads, some with uses; premises come earlier."""
+    """Random proofs of up to 40 claims, some about heads, some with `uses`; premises come first."""
     ids: list[str] = []
     claims = []
     for k in range(draw(st.integers(1, 40))):
@@ -54,7 +54,7 @@ def closure(edges: Edges) -> Edges:
 
 
 def drawn(svg: bytes) -> tuple[dict[str, str], Edges, Edges]:
-    """Boxes (names for screen readers by number) and solid and dashed edges, read from the file."""
+    """Boxes (number: name for screen readers), and solid and dashed edges, read from the file."""
     root = ElementTree.fromstring(svg)
     boxes = {a.attrib["data-box"]: a.attrib["aria-label"] for a in root.iter(f"{SVG}a")}
     edges = [path.attrib for path in root.iter(f"{SVG}path") if "data-from" in path.attrib]

@@ -210,7 +210,7 @@ def test_a_page_without_our_mark_is_no_report() -> None:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
-    """The copy judges any claim without attncert or any other package, and changes no file."""
+    """The copied checker judges any claim without other packages, and changes no file."""
     out = tmp_path / "out"
     write(Report({"report.md": MARK.encode(), "certificate.json": b"{}"}, {}, (), 0), out)
     (out / "certificate.json").write_text(json.dumps(TRUE[claim]))

@@ -55,7 +55,7 @@ def spoken(claim_id: str) -> str:
 
 @every_kind
 def test_every_claim_is_in_the_proof(kind: str) -> None:
-    """Claims of heads appear once for all heads, and are written out if they are not proved."""
+    """Claims about heads appear once for all heads, and are written out if they are not proved."""
     proof, _ = rendered(kind)
     written = re.findall(r"^<a id=.*?\*\*\d+\. `([^`]+)`\*\*: ", page(kind), re.M)
     steps = re.findall(r'^<a id="heads-\d+"></a>\*\*`([^`]+)`\*\* \(heads? ', page(kind), re.M)
@@ -102,7 +102,7 @@ def test_every_step_says_its_level_and_what_it_rests_on(kind: str) -> None:
 
 @every_kind
 def test_the_table_of_what_was_not_proved_is_complete(kind: str) -> None:
-    """The table has exactly the claims whose standing is below `proved`, with level and reason."""
+    """The table lists just the claims whose standing is below `proved`, with level and reason."""
     proof, _ = rendered(kind)
     rows = table_rows(section(page(kind), "What was not proved"))
     weak = {c.id: c for c in proof.trace if proof.trace.standing(c.id) < Level.PROVED}

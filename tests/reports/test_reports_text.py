@@ -17,7 +17,7 @@ from attncert.reports.words.levels import WORDING
 from attncert.verify.claims.evidence import Level
 
 PARSER = MarkdownIt("commonmark").enable("table")
-# Plain characters, everything that Markdown, HTML or LaTeX gives a meaning, and a few odd ones.
+# Plain characters, everything that has a meaning in Markdown, HTML or LaTeX, and a few odd ones.
 ANY_TEXT = st.text(alphabet="ab1 \t\n`*_[]()<>&|#~!\\-+=.{}^%$\"':/é\u202e\x00", max_size=40)
 
 

@@ -23,7 +23,7 @@ def table(*shape: int, entry: str = "1") -> Any:
 def layer(
     claim: str, *, T: int = 1, n: int = 1, d: int = 1, m: int = 1, H: int = 1, **parts: Any
 ) -> Certificate:
-    """A certificate of zeros and ones of these shapes, with `parts` in place of some of them."""
+    """A certificate of zeros and ones with these shapes, with `parts` in place of some of them."""
     value = claim == "interpolation"
     head = {"key": table(d, 1), "query": table(d, 1), "value": table(d, 1) if value else None}
     output = table(H, m) if value else None
@@ -95,14 +95,14 @@ def many_logits(size: int) -> Certificate:
 
 
 def kinds(size: int) -> Certificate:
-    """Each direction of a query gives another kind of example with the same long context."""
+    """Each direction of the query gives a different kind of example with the same long context."""
     draw = random.Random(3)
     context = [[str(draw.getrandbits(2000)), "1"] for _ in range(size)]
     return tied([context], [[str(i + 1), "1"] for i in range(size)])
 
 
 def one_kind(size: int) -> Certificate:
-    """Multiples g of one query, and tokens divided by g: 1/g is added up for all of them."""
+    """Multiples g of one query, and tokens divided by g: the numbers 1/g are summed."""
     draw = random.Random(0)
     factors = [draw.getrandbits(20) | 1 for _ in range(size)]
     whole = math.prod(factors)
@@ -158,7 +158,7 @@ def wide_text(size: int) -> Certificate:
 
 
 def saturated(size: int) -> Certificate:
-    """`size` bits and tokens; all tokens but one lag by `size` bits, and each has a short power."""
+    """`size` bits and `size` tokens; one token leads, and the others' powers of two are short."""
     head = {"key": [["1"]], "query": [["1"]]}
     file = layer("full-rank", T=2, n=size, d=1, H=2, heads=[head] * 2, contexts=[
         [[str(size + 50)], *[["0"]] * (size - 1)], [[str(size + 50)], *[["0"]] * (size - 1)],

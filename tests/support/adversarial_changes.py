@@ -1,5 +1,5 @@
-"""Changes to true files of every claim of exact equality, some of which keep the file true: changes
-to a number, rows, an example, sizes, the relation, the layer, words or bytes; and mutants."""
+"""Changes to true files for every claim of exact equality; some leave the claim true. They change a
+number, rows, an example, sizes, the relation, the layer, words or bytes; or they are mutants."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def true_files(claim: str) -> list[Certificate]:
 
 
 def is_true(file: Certificate) -> bool:
-    """Whether the file is true by plain formulas; True also if they cannot decide."""
+    """Whether plain formulas show the claim to be true; True also if they cannot decide."""
     if file["claim"] == "network-rank":
         return True
     if file["claim"] != "network":
@@ -73,7 +73,7 @@ def of_a_text(draw: Draw, file: Certificate) -> None:
 
 
 def of_rows(draw: Draw, file: Certificate) -> None:
-    """Two rows are exchanged, or a row replaces another, is left out or is repeated."""
+    """Two rows are swapped, or a row replaces another, is left out or is repeated."""
     parent, key = some(draw, file, lambda x: isinstance(x, list) and len(x) > 0)
     rows, kind = parent[key], draw.random()
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
@@ -84,7 +84,7 @@ def of_rows(draw: Draw, file: Certificate) -> None:
 
 
 def of_labels(draw: Draw, file: Certificate) -> None:
-    """Two examples or vectors are exchanged."""
+    """Two labels or vectors are swapped."""
     rows = file["data"].get("labels", file["data"].get("vectors"))
     i, j = draw.randrange(len(rows)), draw.randrange(len(rows))
     rows[i], rows[j] = rows[j], rows[i]
@@ -100,7 +100,7 @@ def of_obeying_labels(draw: Draw, file: Certificate) -> None:
 
 
 def of_a_column(draw: Draw, file: Certificate) -> None:
-    """The last numbers of labels or vectors are left out."""
+    """The last entry of every label or vector is left out."""
     names = ["vectors", "width"] if "vectors" in file["dims"] else ["labels", "labels"]
     for row in file["data"][names[0]]:
         row.pop()
@@ -156,7 +156,7 @@ def of_tokens(draw: Draw, file: Certificate) -> None:
 
 
 def of_an_image(draw: Draw, file: Certificate) -> None:
-    """Tokens are scaled and moved; an added example with equal tokens makes the means cancel."""
+    """Tokens are scaled and shifted; an added example with equal tokens makes the means cancel."""
     data, c = file["data"], file["relation"]
     t, _ = draw.sample(range(len(data["contexts"])), 2)  # not shared
     E, n = data["contexts"][t], Fraction(len(data["contexts"][t]))
@@ -267,7 +267,7 @@ def changed(draw: Draw, file: Certificate) -> Certificate:
         with suppress(
             LookupError, ArithmeticError, ValueError, AssertionError, networks.Irrational
         ):
-            change(draw, other)  # unless earlier changes left no such place
+            change(draw, other)  # unless earlier changes left nothing to change
     return sealed(other)
 
 

@@ -1,7 +1,7 @@
 """Evaluates blocks by their definitions in docs/certificate.md, in mpmath with 60 digits.
 
 Nothing is shared with verify/ or constructions/: numbers are mpf, vectors are lists, and each
-vector is computed by itself.
+vector is computed separately.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def shares(block: Any, h: int, logits: Vector) -> Vector:
 
 
 def changed(block: Any, x: Vector, tokens: list[Vector], place: int, row: int) -> Vector:
-    """The block's result for the vector at a place; row: its row of a mask."""
+    """The block's result for the vector x at a position; row: the index of its row in a mask."""
     if block["kind"] == "positions":
         return vector(block["table"][place])
     if block["kind"] == "general-attention":

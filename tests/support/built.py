@@ -84,7 +84,7 @@ def _uniform(builder: PaperBuilder) -> bool:
 
 
 def _paper(data: Dataset, steered: bool = False, **options: Any) -> BuiltLayer:
-    """steered: examples of a group may not attend uniformly, as most otherwise would."""
+    """steered: no example of a group may attend uniformly, as most otherwise would."""
     candidates = PaperBuilder._candidates
     with pytest.MonkeyPatch.context() as patch:
         if steered:
@@ -103,7 +103,7 @@ _BUILD: dict[str, Callable[..., BuiltLayer]] = {
 
 # Data and settings, by construction and name.
 # paper      interior: some targets are the barycentre. vertices: none is. wide: d_h = 5 > r = 3,
-#            with room for an extra key column. rational: no entry of the data is whole. trap: two
+#            with room for an extra key column. rational: no entry is an integer. trap: two
 #            new examples can add just one direction (step 7).
 # width-one  short_heads: False leaves only the heads of the proof.
 # affine     ragged: token counts differ, and a token occurs twice.
@@ -153,7 +153,7 @@ paper, width_one, affine, generic = (partial(run, name) for name in RUNS)
 
 
 def claims(built: Built) -> list[Claim]:
-    """All claims about groups and heads, by the checks of the construction that was run."""
+    """All claims about groups and heads, made by the checks of the construction that was run."""
     steps = registry.method(built.construction.name).steps
     made, data = built.construction, built.data
     views = Views(data, made, of_keys(made.layer, data.d), made.groups)
@@ -188,7 +188,7 @@ def rebuilt(built: Built, h: int = HEAD, **parts: Any) -> Built:
 def consistent(built: Built, h: int = HEAD, **parts: Any) -> Built:
     """`rebuilt`, with the least c = 1, 2, 4, ... at which every target leads, and its gap.
 
-    Raises ValueError if no such c is found, since the error leaves no leading row.
+    Raises ValueError if no such c is found, because the error leaves no row that leads.
     """
     for exponent in range(24):
         spoilt = measured(rebuilt(built, h, c=2**exponent, **parts), h)

@@ -35,7 +35,7 @@ def case(of: str = JACOBIAN, layers: int = 2, units: int = 0) -> Certificate:
 
 
 def several(kinds: tuple[str, ...] = (JACOBIAN, FEATURES)) -> list[Certificate]:
-    """One to three layers; the first one causal, behind an affine block."""
+    """One to three layers, also with the first one causal and an affine block before it."""
     plain = [case(of, layers) for of in kinds for layers in (1, 2, 3)]
     identity = [[str(int(i == j)) for j in range(3)] for i in range(3)]
     block = {
@@ -111,7 +111,7 @@ def _huge_values(cert: Certificate) -> None:
 
 
 def _large_values(cert: Certificate) -> None:
-    """With large values, softmax weights decide signs before the ReLU."""
+    """With large values, softmax weights determine the signs before the ReLU."""
     block = cert["network"][0]
     block["output"] = [[str(Fraction(x) * SMALL) for x in row] for row in block["output"]]
 

@@ -146,7 +146,7 @@ def _layer(  # type: ignore[no-untyped-def]
 
 
 def law(layers: int, heads: int, d: int, w: int, v: int) -> int:
-    """N_L for scalar labels and data whose spans have d dimensions each."""
+    """N_L for scalar labels and data whose spans all have dimension d."""
     total, read, columns = 0, 1, 0
     for _ in range(layers):
         rho, value = min(w, d), min(v, d, read)
@@ -168,7 +168,7 @@ def sizes_of(rng: np.random.Generator, most: int) -> tuple[int, ...]:
 def special(rng: np.random.Generator, tokens: np.ndarray) -> bool:
     """Change the tokens; returns whether no token attends to the query.
 
-    Tokens before the last are shared, those of few examples are repeated, or all vectors lie in a
+    Tokens before the last are shared, those of a few examples are repeated, or all vectors lie in a
     subspace.
     """
     kind, d = rng.integers(5), tokens.shape[2]

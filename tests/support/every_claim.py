@@ -14,7 +14,7 @@ from examples.adder import build, pairs
 
 _LAYERS = [make() for make in CASES.values()]
 _LAYERS += [near_cases.case("shared"), labelling_cases.case("pair")]
-_NETWORK = next(  # its labels differ, and balls need not decide ties or signs
+_NETWORK = next(  # its labels differ, and balls have no tie or sign to decide
     x
     for x in networks.rational(40)
     if x["data"]["labels"][0] not in x["data"]["labels"][1:]

@@ -1,8 +1,8 @@
 """Hypothesis strategies for the contents of files: valid, nearly valid, and garbage.
 
 `certificates` and `data_files` are valid; `mutated` changes the structure of any JSON value in up
-to three places, so that it is nearly valid (`mutants` are made of small certificates); `garbage` is
-any JSON.
+to three places, so that it is nearly valid (`mutants` are made from small certificates); `garbage`
+is any JSON.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def certificates(draw: st.DrawFn) -> Certificate:
         n=n,
         d=draw(st.integers(max(n, 2), 4)),
         m=m,
-        H=draw(st.integers(T, T + 1)),  # room enough for T independent rows, shared or not
+        H=draw(st.integers(T, T + 1)),  # enough room for T independent rows, shared or not
         d_h=draw(st.integers(1, 2)),
         d_v=m + draw(st.integers(0, 1)),
         shared=n > 1 and draw(st.booleans()),
@@ -82,7 +82,7 @@ def mutants() -> st.SearchStrategy[Any]:
 
 @st.composite
 def mutated(draw: st.DrawFn, original: Any) -> Any:
-    """A JSON object with one to three places deleted, exchanged, repeated, wrapped or made junk."""
+    """A JSON object with one to three places deleted, swapped, repeated, wrapped or made junk."""
     value = copy.deepcopy(original)
     for _ in range(draw(st.integers(1, 3))):
         inner = draw(st.sampled_from(list(containers(value))))

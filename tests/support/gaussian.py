@@ -1,4 +1,4 @@
-"""Data of random floats, which only tests draw."""
+"""Data sets of random floats, which only tests use."""
 
 from __future__ import annotations
 

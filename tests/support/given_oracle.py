@@ -107,7 +107,7 @@ def outputs(
 
 
 def feature_rank(examples: Sequence[Example], heads: Sequence[Head]) -> int:
-    """The rank of Z, which values alone can reach."""
+    """The rank of Z: the rank that values alone can reach."""
     return rank_mod([list(chain(*(feature(x, head) for head in heads))) for x in examples])
 
 
@@ -178,8 +178,8 @@ def real_outputs(examples: list[Example], heads: list[Head]) -> list[mpmath.mpf]
 
 
 def reached(examples: list[Example], heads: list[Head], labels: list[int]) -> bool:
-    """Whether the Gauss-Newton iteration from these weights ends at their outputs + λ·labels for
-    some small λ > 0. It uses differences instead of derivatives, and 60 digits."""
+    """Whether the Gauss-Newton iteration from these weights converges to their outputs + λ·labels
+    for some small λ > 0. It uses differences instead of derivatives, and 60 digits."""
     parts = [(head.keys, head.queries, head.values) for head in heads]
     first = [mpmath.mpf(x) for part in parts for matrix in part for row in matrix for x in row]
 
@@ -438,7 +438,7 @@ def draw_apart(rng: random.Random, T: int, d: int, size: int) -> list[list[int]]
 
 
 def dataset(examples: list[Example], m: int = 1) -> Dataset:
-    """The data set of examples whose contexts have equally many rows; labels are 0."""
+    """The data set of examples whose contexts have the same number of rows; labels are 0."""
     contexts = [context for context, _ in examples]
     return Dataset.of(contexts, [query for _, query in examples], [[0] * m for _ in examples])
 

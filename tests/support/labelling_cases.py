@@ -1,4 +1,4 @@
-"""Small true "every-labelling" certificates, made by the oracle of the attack, not by a builder.
+"""Small true "every-labelling" certificates, made by the attack's oracle, not by a builder.
 
 Ranks are those of derivatives computed as differences, with the real exponential in mpmath.
 """

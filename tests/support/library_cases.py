@@ -36,8 +36,8 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class Case:
-    """A model, or a part of it, and its outputs (n, m) for the inputs (n, k), its states or tokens
-    in rows. causal: whether row i sees only those up to i; else only the last output counts."""
+    """A model or a part of it, inputs (n, k) with one state or token per row, and outputs (n, m).
+    causal: whether row i sees only the rows up to i; if not, only the last output counts."""
 
     model: Any
     inputs: Any
@@ -46,7 +46,7 @@ class Case:
 
 
 def of_transformers(name: str, part: str = "", **options: Any) -> Case:
-    """A model with its last map, or a part of it."""
+    """A model, with its language-modelling head if it has one, or a part of it."""
     import torch
     import transformers
 
@@ -102,7 +102,7 @@ def of_tracr(program: str, **options: Any) -> Case:
 
 
 def drawn(module: Any) -> Any:
-    """The module in eval mode, with random multiples of 1/8."""
+    """The module in eval mode, with random multiples of 1/8 as weights."""
     import torch
 
     torch.manual_seed(0)

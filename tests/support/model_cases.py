@@ -68,7 +68,7 @@ def model(name: str, kind: str = "float64", **options: Any) -> Any:
 
 
 def batch(found: Any, rng: Any) -> dict[str, Any]:
-    """Two inputs; if they are words, some of those at the end of the second are hidden."""
+    """Two inputs; if they consist of words, some at the end of the second are hidden."""
     import torch
 
     def words() -> Any:

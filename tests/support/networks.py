@@ -222,7 +222,7 @@ def certificate(seed: int, exact: bool = True) -> Certificate:
 
 
 def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate]:
-    """`count` true certificates of rational networks (if not exact, of any with moderate logits);
+    """`count` true certificates for rational networks (if not exact, any with moderate logits);
     seeds are tried from `first` upwards."""
     certificates = []
     while len(certificates) < count:
@@ -233,13 +233,13 @@ def rational(count: int, first: int = 0, exact: bool = True) -> list[Certificate
 
 
 def nearly(certificate: Certificate, within: str = "1/1000000") -> Certificate:
-    """The claim "outputs-within" of the same network."""
+    """The "outputs-within" claim about the same network."""
     return sealed(certificate | {"claim": "outputs-within", "within": within})
 
 
 def margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
-    """The least, over all examples and other labels, of half the difference of the squared
-    distances."""
+    """The least value, over all examples and other labels, of half the difference between the
+    squared distances of the output from that label and from its own."""
 
     def square(x: Vector, y: Vector) -> Fraction:
         return sum(((a - b) ** 2 for a, b in zip(x, y, strict=True)), Fraction(0))
@@ -249,14 +249,14 @@ def margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
 
 
 def nearest(certificate: Certificate, margin: Any) -> Certificate:
-    """The claim "nearest" of the same network."""
+    """The "nearest" claim about the same network."""
     return sealed(certificate | {"claim": "nearest", "nearest": {"margin": str(margin)}})
 
 
 def behind(certificate: Certificate, seed: int) -> Certificate:
-    """The same claim about a layer after two blocks: their input is chosen so that their outputs
-    are its data. The first adds a mean of the tokens to the query, and the second maps each vector
-    x to 2 x + b; for odd seeds, another block before them drops a coordinate.
+    """The same claim with two blocks before the layer; their input is chosen so that their outputs
+    are the layer's data. The first adds a mean of the tokens to the query, and the second maps each
+    vector x to 2 x + b; for odd seeds, another block before them drops a coordinate.
     """
     draw = random.Random(seed)
     data, d = certificate["data"], certificate["dims"]["width"]
@@ -326,7 +326,7 @@ def at(part: Any, place: tuple[Any, ...]) -> Any:
 
 
 def mutant(certificate: Certificate, draw: random.Random, changes: int = 1) -> Certificate:
-    """A copy with random changes: of a leaf, a list or a key, or an exchange of two parts."""
+    """A copy with random changes: a part is replaced, repeated, removed, shuffled or halved."""
     certificate = copy.deepcopy(certificate)
     for _ in range(changes):
         name = draw.choice(_PARTS)

@@ -122,7 +122,7 @@ def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
 
 
 def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
-    """Whether Σ coefficients[i] · rows[examples[i]] = 0 with no coefficient 0."""
+    """Whether Σ coefficients[i] · rows[examples[i]] = 0 and no coefficient is 0."""
     examples, coefficients = witness["examples"], [Fraction(c) for c in witness["coefficients"]]
     columns = zip(*(rows[t] for t in examples), strict=True)
     return (
@@ -136,8 +136,8 @@ def is_relation(rows: Rows, witness: Mapping[str, Any]) -> bool:
 def features(
     data: Dataset, layer: Layer, mixed: Callable[[list[int], Rows], list[Any]]
 ) -> list[list[Any]]:
-    """Z row by row: what `mixed` makes of the context and each head's logits, which are
-    integers."""
+    """Z row by row: `mixed`, applied to each head's logits, which are integers, and to the
+    context."""
     contexts, rows = data.contexts.fractions(), list[list[Any]]()
     for t, query in enumerate(data.queries.fractions()):
         context = contexts[0 if len(contexts) == 1 else t]
@@ -175,7 +175,7 @@ def _dot(x: Sequence[Fraction], y: Sequence[Fraction]) -> Fraction:
 
 
 def repeated(data: Dataset) -> Dataset:
-    """Contexts of one length that are equivalent for every head, since all tokens of a context are
+    """Contexts of one length that are equivalent for every head: all tokens of a context are
     repeated equally often."""
     n = math.lcm(*(data.tokens(t) for t in range(data.T)))
     tables = [data.rows(t).fractions() for t in range(data.T)]

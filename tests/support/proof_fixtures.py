@@ -33,7 +33,7 @@ Change = Callable[[Claim], Claim]
 def paper_proof(
     heads: int = 2, head_width: int = 2, n: int = 3, d: int = 3, claim: ClaimChoice = "auto"
 ) -> Proof:
-    """A proof by the paper's construction, with all examples that it places."""
+    """A proof by the paper's construction, with as many examples as it can place."""
     T = heads * (min(n, head_width) - 1) + 1
     data = exact_data.family(T, n, d, shared=True, queries="moment-curve", seed=1)
     question = Prove(heads=heads, head_width=head_width, claim=claim)
@@ -84,7 +84,7 @@ def weak(level: Level) -> Proof:
 
 
 def large() -> Proof:
-    """H = 600, T = 1801, made of three heads: the second stands for all later ones."""
+    """H = 600, T = 1801, made from a proof with 3 heads: the second stands for all later ones."""
     proof, H = paper_proof(3, 4, 4, 8), 600
     first, second, _ = proof.heads
     data = exact_data.family(3 * H + 1, 4, 8, shared=True, queries="moment-curve", seed=1)

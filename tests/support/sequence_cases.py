@@ -1,4 +1,4 @@
-"""Files of every claim on token sequences, and the same claims on prefixes written out."""
+"""Files for every claim on token sequences, and the same claims with the prefixes written out."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ SOME_OR_ALL = pytest.mark.parametrize(
 def share(cases: Iterable[Any], every: int) -> list[Any]:
     """Parameters for parametrize: the first of every `every` cases, with the others marked slow.
 
-    A tuple is one case of several arguments.
+    A tuple is one case with several arguments.
     """
     spread = [case if type(case) is tuple else (case,) for case in cases]
     slow = pytest.mark.slow

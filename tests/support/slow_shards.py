@@ -1,5 +1,5 @@
-"""Shards whose work is a digest, in which lost, repeated or misplaced items show; and a Dask
-cluster."""
+"""Shards whose work is a digest, in which lost, repeated or misplaced items show up; and a
+Dask cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAN = Plan("digests", seed=3, count=40, size=3)
 
 
 def digests(shard: Shard, pause: float = 0.0) -> dict[str, Any]:
-    """One digest for each item, so that items done twice, left out or misplaced show."""
+    """One digest for each item, so that items done twice, left out or misplaced show up."""
     time.sleep(pause)
     items = range(shard.start, shard.stop)
     return {

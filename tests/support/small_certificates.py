@@ -159,9 +159,9 @@ def layer_certificate(
     tokens: Sequence[int] = (),
     inputs: tuple[Any, Any] | None = None,
 ) -> Certificate:
-    """An interpolation or full-rank certificate over small random data; T must be reachable.
-    tokens: the number in each context, if it varies. inputs: given contexts and queries, not
-    drawn."""
+    """An interpolation or full-rank certificate over small random data whose features can have
+    rank T. tokens: the number in each context, if it varies. inputs: contexts and queries to use
+    instead of random ones."""
     draw = random.Random(f"{claim} {T} {n} {d} {m} {H} {d_h} {d_v} {shared} {rational} {seed}")
 
     def entries(rows: int, columns: int, bottom: int = 1) -> Matrix:
@@ -176,7 +176,7 @@ def layer_certificate(
         contexts = [entries(count, d, bottom) for count in counts]
         queries, labels = entries(T, d, bottom), entries(T, m, bottom)
         contexts, queries = inputs or (contexts, queries)
-        # With denominators 3 and 3 in the data, halves in `key` and 18 in `query` keep k integral.
+        # For denominators 3 in the data, halves in `key` and factors 18 in `query` keep k integral.
         halves = 2 if rational else 1
         heads = [
             {
@@ -237,8 +237,8 @@ def text_of_head(head: dict[str, Matrix]) -> dict[str, Any]:
 
 
 def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
-    """A file with saturation: heads are drawn until 1 - p < 2^-1 in head 1 (with `own`, also in
-    both heads for their own groups); data are rounded from thirds and halves."""
+    """A file with saturation: heads are redrawn until 1 - p < 2^-1 in head 1 (with `own`, also in
+    both heads for their own groups); data are numbers with thirds and halves, rounded."""
     seed, pairs = 0, [(1, t) for t in (0, 1)] + [(h, 2 * h + i) for h in (0, 1) for i in (0, 1)]
     while True:
         certificate = layer_certificate(claim, seed=seed, spread=3, **sizes)
@@ -254,7 +254,7 @@ def steered(claim: str, own: bool = False, **sizes: Any) -> Certificate:
 
 
 def rounded(certificate: Certificate) -> Certificate:
-    """The same certificate for data rounded from numbers that are a quarter of the grid larger."""
+    """The same certificate for data rounded from numbers that are a quarter of a step larger."""
     numbers = [certificate["data"][key] for key in ("contexts", "queries")]
     grid = Fraction(1, math.lcm(*(x.denominator for x in flat(numbers))))
     before = {key: moved_by(x, grid / 4) for key, x in certificate["data"].items()}

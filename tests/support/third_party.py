@@ -35,7 +35,7 @@ STYLES = (*SEPARATE, *FUSED)
 
 @dataclass(frozen=True)
 class ThirdParty:
-    """state: arrays by name below `prefix`. heads: H. parts: what NumPy computes with."""
+    """state: arrays by name under `prefix`. heads: H. parts: what NumPy computes with."""
 
     style: str
     heads: int

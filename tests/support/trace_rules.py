@@ -43,7 +43,7 @@ _WORDS = {
     "floating point": Level.NUMERICAL,
     "ball arithmetic": Level.ENCLOSED,
 }
-RANKS_EACH_HEAD = 200  # up to this many examples, each head has a rank
+RANKS_EACH_HEAD = 200  # up to this many examples, a rank is computed for each head
 
 # Each step, and the hypotheses and steps of the same head on which it rests, if the trace has them.
 _STEPS: Mapping[str, tuple[str, ...]] = {
@@ -190,7 +190,7 @@ def _too_strong(proof: Proof) -> Iterator[str]:
 
 
 def _names_theorems(text: str) -> bool:
-    """Whether this is the evidence of Coq theorems, with their files and hashes."""
+    """Whether this is the evidence from Coq theorems, with their files and hashes."""
     named = re.findall(r"theorem (\w+) of \S+/(\w+)\.v", text)
     return bool(named) and text == in_coq(*(f"{module}.{name}" for name, module in named))
 

@@ -20,7 +20,7 @@ PRIMES = ["3", "5", "7", "9", "11", "13", "257", "10007", "2147483579", str(2**6
 
 
 def verdict_file(draw: random.Random) -> tuple[Certificate, bool | None]:
-    """A file, and whether what it claims is true, if that is known by plain fractions."""
+    """A file, and whether what it claims is true, if that is known from plain fractions."""
     if draw.random() < 0.6:
         return of_a_network(draw)
     file = copy.deepcopy(draw.choice(layers(draw.choice([*OF_CLAIM, "interpolation-near"]))))
@@ -44,8 +44,8 @@ def layers(claim: str) -> list[Certificate]:
 
 
 def of_a_network(draw: random.Random) -> tuple[Certificate, bool | None]:
-    """A file with one of the claims on small numbers that tie; its bound is met, or missed by
-    2^-k."""
+    """A file with one of the claims about networks, on small numbers, so that ties occur; its bound
+    is met, or missed by 2^-k."""
     data, contexts, queries = sequences(draw)
     lengths, d = {len(context) for context in contexts}, len(queries[0])
     n = lengths.pop() if len(lengths) == 1 else 0
@@ -91,7 +91,7 @@ def of_a_network(draw: random.Random) -> tuple[Certificate, bool | None]:
 
 
 def sequences(draw: random.Random) -> tuple[Any, list[Any], list[Any]]:
-    """Data, and the same written out as contexts and queries."""
+    """Data, and the same data written out as contexts and queries."""
     V, d, long = draw.randint(1, 3), draw.randint(1, 2), draw.randint(1, 5)
     embedding = networks.numbers(draw, V, d, draw.random() < 0.8)
     positions = networks.numbers(draw, long, d, True) if draw.random() < 0.3 else None

@@ -1,7 +1,7 @@
 """Tests, on random small cases, every statement of docs/next-token.md that ranks can refute.
 
-A case returns the statements that it tried, each with whether it held. Case k of a target depends
-on (target, 0, k) alone. Ranks are those of `support/given_oracle.py`, which knows nothing
+A case returns the statements that it tried and whether each of them held. Case k of a target
+depends only on (target, 0, k). Ranks are those of `support/given_oracle.py`, which knows nothing
 of sequences: an example is its prefix written out. Rows for examples without positions are computed
 separately here, from counts. Even without failures, nothing is proved beyond the cases counted.
 
@@ -108,7 +108,7 @@ def examples_of(forest: Forest, tokens: Matrix) -> list[Example]:
 
 
 def draw_forest(rng: random.Random, T: int) -> Forest:
-    """Paths, leaves on a short path, roots alone, or any forest."""
+    """Paths, leaves on a short path, only roots, or any forest."""
     kind, few = rng.choice(("paths", "leaves", "roots", "any", "any")), rng.randint(1, 4)
     if kind == "leaves":
         return [min(t, few) - 1 for t in range(T)]
@@ -227,7 +227,7 @@ def groups_case(rng: random.Random) -> Outcome:
 
 
 def class_of(text: Sequence[int], V: int) -> Class:
-    """Prefixes whose counts are proportional and whose last symbols are equal are one class."""
+    """Prefixes whose counts are proportional and whose last symbols are equal form one class."""
     counts = [text.count(symbol) for symbol in range(V)]
     common = gcd(*counts)
     return tuple(x // common for x in counts), text[-1]
@@ -270,7 +270,7 @@ def head_at(head: Head, query: Vector) -> tuple[list[int], list[int]]:
 
 
 def feature_columns(rows: Matrix, H: int, d: int) -> list[list[int]]:
-    """The rows of Z as parts of those of J: the columns of each head's values."""
+    """The rows of Z, taken from those of J: the columns of each head's values."""
     size = len(rows[0]) // H
     return [[x for h in range(H) for x in row[(h + 1) * size - d : (h + 1) * size]] for row in rows]
 
@@ -383,7 +383,7 @@ def flats_case(rng: random.Random) -> Outcome:
 
 
 def in_flats(rng: random.Random, classes: Sequence[Class], many: int) -> Iterator[Class]:
-    """Generic counts, for each last symbol, in the span of the counts of the classes that end in
+    """For each last symbol, generic counts in the span of the counts of the classes that end in
     it."""
     for symbol in {last for _, last in classes}:
         basis = [counts for counts, last in classes if last == symbol]

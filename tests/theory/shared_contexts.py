@@ -2,7 +2,7 @@
 
 A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures, it uses 60
 digits of mpmath and inequalities with a margin of 10^-40. A case returns the statements that it
-tried, each with whether it held. Case k of a target depends on (target, 0, k) alone.
+tried and whether each of them held. Case k of a target depends only on (target, 0, k).
 
     PYTHONPATH=tests python tests/theory/shared_contexts.py TARGET CASES
 """

@@ -1,5 +1,5 @@
-"""A stand-in for CuPy: CuPy's names over NumPy, and our kernels on the host. It is slow and needs
-no GPU."""
+"""A stand-in for CuPy: CuPy's names, implemented in NumPy, and our kernels on the host. It is slow
+and needs no GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The uses of each hypothesis: planted ones are found and shrunk; other cases are only counted."""
+"""Cases that need a hypothesis: planted ones are found and shrunk; others are only counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For blocks beyond attention and ReLUs, both evaluators agree with mpmath and reject defects."""
+"""For blocks other than attention and ReLU, both evaluators match mpmath and reject defects."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_both_evaluators_agree_with_the_definition(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_number_counts(name: str, tmp_path: Path) -> None:
-    """Changing any number in the blocks is refused."""
+    """The checker refuses a file in which a number that affects the outputs is changed."""
     true = TRUE[name]
     places = [p for p in networks.places(true["network"]) if _is_number(true["network"], p)]
     for place in DRAW.sample(places, min(len(places), 5)):
@@ -177,7 +177,7 @@ def test_every_number_counts(name: str, tmp_path: Path) -> None:
         inner[place[-1]] = str(Fraction(inner[place[-1]]) + Fraction(1, 1000))
         if outputs(planted["network"], true["data"]) != outputs(true["network"], true["data"]):
             status = check_file(written(sealed(planted), tmp_path)).status
-            assert status == "wrong", place  # if a ReLU is off, nothing changes
+            assert status == "wrong", place  # behind an inactive ReLU, nothing changes
 
 
 def _is_number(blocks: Any, place: tuple[Any, ...]) -> bool:
@@ -187,7 +187,7 @@ def _is_number(blocks: Any, place: tuple[Any, ...]) -> bool:
 
 @pytest.mark.parametrize("name", ["gated-relu", "sinks-of-hardmax", "positions", "rational-parts"])
 def test_rational_networks_are_equal_exactly(name: str, tmp_path: Path) -> None:
-    """The labels of the exact evaluator are the outputs of the checker's, and close to mpmath's."""
+    """The exact evaluator gives the same outputs as the checker, and they are close to mpmath's."""
     true = TRUE[name]
     exact = of_json(true["network"]).outputs(networks.dataset(true["data"])).tolist()
     labels = [[str(x) for x in row] for row in exact]
@@ -270,7 +270,7 @@ def test_planted_defects(name: str, place: str, value: Any, status: str, tmp_pat
      ("turns", "general-attention"), ("positions", "positions")],
 )  # fmt: skip
 def test_claims_about_derivatives_refuse_by_name(name: str, kind: str) -> None:
-    """Groups may be nested with a second skip connection, which is refused, too."""
+    """Nested groups can add a second skip connection, which is refused, too."""
     skips = "two skip connections"
     file, engine = f"no such {kind} block", f"block 1 is a block of kind {kind}"
     true, limits = TRUE[name], Limits()

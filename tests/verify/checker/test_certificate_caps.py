@@ -75,7 +75,7 @@ def test_asked_for_by_name_the_verdict_says_that_there_is_no_certificate() -> No
 def test_whatever_the_caps_no_certificate_is_above_them(
     cap: str, construction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the caps of writer and checker are lowered, the certificates of prove always hold."""
+    """As the caps of writer and checker are lowered, the certificates that `prove` writes hold."""
     seen = set()
     for settings in (Prove(construction), Prove(construction, claim="interpolation")):
         for value in (10**9, 1500, 200, 8, 1):

@@ -101,7 +101,7 @@ def test_a_changed_leaf_under_a_fresh_digest_is_judged(
 
 
 def judged(certificate: Any, tmp_path: Path) -> str:
-    """The status; accepted files have correct digests."""
+    """The checker's status; files that it accepts must have correct digests."""
     verdict = check_file(written(certificate, tmp_path))
     assert verdict.status in ("holds", "wrong", "unusable", "over limit")
     assert "\n" not in verdict.message

@@ -159,7 +159,7 @@ def test_a_file_that_is_not_the_one_is_refused(name: str, tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def large() -> dict[str, bytes]:
-    """The files of a report whose data are too many for one file, since the limit is lowered."""
+    """The files of a report whose data do not fit in one file, since the limit is lowered."""
     draw = np.random.default_rng(1)
     contexts, queries, labels = (draw.integers(-9, 10, s) for s in ((7, 3, 5), (7, 5), (7, 2)))
     data = Dataset.of(contexts, queries, labels)

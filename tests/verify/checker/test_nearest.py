@@ -40,7 +40,7 @@ def to_integers(output: Vector) -> Vector:
 def cases(
     count: int, label: Callable[[Vector], Vector], exact: bool
 ) -> Iterator[tuple[Certificate, list[Vector], list[Vector]]]:
-    """Networks with their outputs and labels, of which two are different."""
+    """Networks with their outputs and labels; at least two labels are different."""
     for certificate in networks.rational(count, 500, exact):
         outputs = networks.outputs(certificate["network"], certificate["data"], exact)
         labels = [label(x) for x in outputs]
@@ -49,8 +49,8 @@ def cases(
 
 
 def logit_margin(outputs: list[Vector], labels: list[Vector]) -> Fraction:
-    """The least difference between an output's entry at its own class and at another class of the
-    data."""
+    """The least difference between an output's entry for its own class and that for another class
+    of the data."""
     classes = [y.index(1) for y in labels]
     rows = list(zip(outputs, classes, strict=True))
     return min(x[k] - x[j] for x, k in rows for j in classes if j != k)

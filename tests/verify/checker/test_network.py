@@ -90,8 +90,8 @@ SQUARE: dict[str, Any] = {
 
 @pytest.mark.parametrize("steep", share([True, False], 2))
 def test_long_numbers_end_at_once(steep: bool, tmp_path: Path) -> None:
-    """A file of 10 KB has a softmax of 2^(2^30), which is computed in balls, or squares one number
-    40 times. The outputs are far from the labels."""
+    """A file of 10 KB has a softmax with 2^(2^30), which is computed in balls, or squares one
+    number 40 times. The outputs are far from the labels."""
     certificate = networks.rational(1)[0] | {"tokens": None, "network": [SQUARE] * 40}
     certificate["dims"] = {"examples": 1, "context": 1 + steep, "width": 1, "labels": 1}
     contexts = [[[str(2**30)], ["0"]] if steep else [["3"]]]

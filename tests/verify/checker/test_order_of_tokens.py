@@ -1,4 +1,4 @@
-"""For repeated symbols under every mask, all evaluations agree with one on the raw sequence.
+"""For repeated symbols under every mask, all evaluations agree with that of the raw sequence.
 
 The oracle (tests/support/networks.py) takes the tokens one by one in plain fractions.
 """

@@ -50,8 +50,8 @@ def test_sequences_and_prefixes_have_one_verdict(
 )
 @CLAIMS
 def test_another_text_is_another_claim(claim: str, edit: Any, tmp_path: Path) -> None:
-    """For a rank, which other data may share, one row is repeated; for a relation, one example is
-    replaced."""
+    """For a claim about ranks, which may also be true of other data, one row is repeated; for a
+    relation, one example is replaced."""
     file = copy.deepcopy(TRUE[claim])
     edit(file)
     if claim in ("full-rank", "every-labelling"):
@@ -62,7 +62,7 @@ def test_another_text_is_another_claim(claim: str, edit: Any, tmp_path: Path) ->
 
 
 def test_a_symbol_counts_as_often_as_it_stands(tmp_path: Path) -> None:
-    """ "0 1" and "0 1 0 1" are one example to every head; "0 1" and "0 0 1" are not."""
+    """ "0 1" and "0 1 0 1" are the same example to every head; "0 1" and "0 0 1" are not."""
     file = copy.deepcopy(TRUE["impossible"])
     file["data"] |= {"sequences": [[0, 1, 0, 1], [0, 0, 1]], "labels": [["1"], ["2"]]}
     file["dims"] |= {"examples": 2, "context": 4}

@@ -107,7 +107,7 @@ def test_a_token_less_or_twice_is_another_context(claim: str, tmp_path: Path) ->
 
 
 def test_saturation_takes_an_examples_own_tokens(tmp_path: Path) -> None:
-    """A single token has all attention, whatever the bits; one of two has 2/3 at a logit of 1."""
+    """A single token gets all attention, at any number of bits; one of two gets 2/3 at logit 1."""
     made = copy.deepcopy(TRUE["full-rank"])
     heads = [{"key": [["1"]], "query": [[x]], "value": None} for x in ("1", "3")]
     made["network"][0]["heads"] = heads

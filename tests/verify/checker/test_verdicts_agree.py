@@ -1,5 +1,5 @@
-"""The checker, the fast check, `explain` and the verified checker, if it is built, give one verdict
-on every file that the tests have."""
+"""The checker, the fast check, `explain` and the verified checker, if it is built, give the same
+verdict on every file that the tests use."""
 
 from __future__ import annotations
 

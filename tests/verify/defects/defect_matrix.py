@@ -2,9 +2,9 @@
 
 A `Family` is a kind of run with its checks. `fired` runs all checks *but the final one*, that the
 layer's outputs equal the labels, which would catch nearly every error and hide which other checks
-see it. `complaints` asks that each defect is caught by the check of its own step, that nothing
-fires on a correct run, and that each check is the only one to catch some defect, or is known to be
-implied.
+see it. `complaints` checks that each defect is caught by the check of its own step, that nothing
+fires on a correct run, and that each check is the only one to catch some defect, or is known to
+be implied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Errors in the steps of the four constructions, each with the check of its own step.
 
-A defect in `STEPS` is planted in every construction whose outline has the step. Defects of one
-construction alone are listed with it.
+A defect in `STEPS` is planted in every construction whose outline has the step. Defects of
+only one construction are listed with it.
 """
 
 from __future__ import annotations
@@ -360,7 +360,7 @@ def turned_order() -> Built:
 
 
 def repeated_as_another() -> Built:
-    """Targets have equal rows beside them; the gap treats these as different rows."""
+    """Some targets have rows equal to them; the gap treats these as different rows."""
     run = affine("ragged")
     numbers = range(len(run.construction.heads))
     h = next(h for h in numbers if run.head(h).gap_bits not in (None, 0))

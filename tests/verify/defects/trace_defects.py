@@ -46,7 +46,7 @@ def fired(account: Account) -> Fired:
 
 
 def _few_sets(work: float = hypotheses.A1_WORK) -> Proof:
-    """A proof in which too little work is allowed to decide A1 by trying all sets."""
+    """A proof that is allowed too little work to decide A1 by trying all sets."""
     with patch.multiple(hypotheses, _EXHAUSTIVE=10, A1_WORK=work):
         return prove(paper("interior").data)
 

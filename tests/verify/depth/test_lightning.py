@@ -3,7 +3,7 @@
 One head of width a in each of L layers of width d, without skip connections. The functions depend
 on the product of all value matrices, d × d, and for each layer on one matrix of logits of rank a,
 between the values before it. Linear attention can move a factor from each such matrix to the
-product. So the dimension is at most L a (2d - a) + d² with softmax, L less in linear attention;
+product. So the dimension is at most L a (2d - a) + d² with softmax, L less for linear attention;
 they prove equality for linear attention, and conjecture it for softmax if L > 1 (their program
 NeuroDim covers both).
 """
@@ -64,7 +64,7 @@ def test_the_published_dimension(rule: str, layers: int, d: int, a: int) -> None
 
 
 def test_the_claim_about_a_network_with_linear_attention() -> None:
-    """The rank is modulo a tower if the softmax has powers of two, else in balls; tokens repeat."""
+    """The rank is computed modulo a tower for powers of two, else in balls; tokens repeat."""
     data = Dataset.of([[1, 0], [0, 1], [1, 0]], [[1, 2], [3, 1], [1, 1]], [0, 0, 0])
     first, last = stack("linear", 2, 2, 1).blocks
     for unit, level in (("ln 2", Level.PROVED), ("1", Level.ENCLOSED)):

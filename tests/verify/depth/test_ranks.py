@@ -121,7 +121,7 @@ def test_special_data_of_another_program_do_not_exceed_it(seed: int) -> None:
 
 
 def real_rank(data: Dataset, network: Network) -> int:
-    """The rank of the Jacobian in float64, with weights 2^ℓ, by its singular values."""
+    """The rank of the Jacobian in float64, with weights 2^ℓ, from its singular values."""
 
     def shares(logits: np.ndarray, times: object) -> np.ndarray:
         powers = np.exp2(logits - logits.max(axis=-1, keepdims=True))
@@ -213,7 +213,7 @@ def test_no_real_network_with_relu_blocks_exceeds_the_law(
 
 
 def test_a_sign_that_softmax_weights_decide_is_not_guessed() -> None:
-    """Without small values in front, the balls of some numbers before the ReLU hold 0."""
+    """Unless the first values are small, the balls of some numbers before the ReLU contain 0."""
     data, shape = random(T=40, n=3, d=3, seed=3), Architecture(2, 1, 1, 1, 3)
     first, *rest = draw_network(data, shape).blocks
     assert isinstance(first, Attention)

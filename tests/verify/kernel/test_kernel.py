@@ -1,7 +1,7 @@
 """The extracted checker gives the verdicts of the checker in Python, or `over limit`; the search
 for gaps finds planted gaps.
 
-If it is built, test_verdicts_agree.py also runs it on every file that the tests have.
+If it is built, test_verdicts_agree.py also runs it on every file that the tests use.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The extracted checker and the checker in Python give one verdict on true files of every kind, on
-mutants of them, and on files ever closer to the edge of a claim."""
+mutants of them, and on files ever closer to the point where a claim fails."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LAYERS = [
     near_cases.case("shared"),
     labelling_cases.case("pair"),
 ]
-STEPS = 100  # from the first change of radii to one of 2^-90
+STEPS = 100  # from a first change of at least a radius to one below 2^-90 of it
 
 
 def domains() -> list[Certificate]:
@@ -140,7 +140,7 @@ def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
 
 
 def edge(file: Certificate, draw: random.Random, folder: Path) -> Iterator[str]:
-    """Verdicts while bisection moves a number to where the Python checker's verdict changes."""
+    """Verdicts as bisection approaches a number at which the Python checker's verdict changes."""
     part = draw.choice(["data", "network", "near"])
     place = draw.choice([x for x in networks.places(file[part], (part,)) if numeral(file, x)])
     true, radius = (Fraction(x) for x in (networks.at(file, place), file["near"]["radius"]))

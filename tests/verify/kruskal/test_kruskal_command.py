@@ -171,7 +171,7 @@ def test_a_dask_cluster_gives_the_same_numbers(
         assert attncert.main([*words, *there]) == 0
     assert numbers(tmp_path / "there") == numbers(tmp_path / "alone")
     assert b"200 random subsets were taken from Dask workers" in page(tmp_path / "there")
-    assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the system's folder
+    assert not (tmp_path / "dask-scratch-space").exists()  # nothing is left in the temporary folder
 
 
 # Workers that return false records.

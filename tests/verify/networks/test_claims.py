@@ -1,4 +1,4 @@
-"""A construction's claims about its outputs match planted answers, and each detects defects."""
+"""A construction's claims about its outputs match planted answers, and each fires on defects."""
 
 from __future__ import annotations
 

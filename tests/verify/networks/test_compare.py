@@ -74,7 +74,7 @@ def test_retrieval_is_within_and_not_exact() -> None:
 
 
 def test_relu_is_counted_as_by_hand() -> None:
-    """The count is p + 2K + Km minus the numbers that are 0, computed from the positions."""
+    """The count is p + 2K + Km minus the number of zeros, which follows from the points."""
     projection = relu.build(DATA).line.a
     a = [Fraction(str(x)) for x in projection.entries()]
     queries = [[Fraction(x) for x in query] for query in DATA.queries.strings()]
@@ -225,7 +225,7 @@ def test_ones_own_construction_beside_ours(
     change: str, status: int, said: str, cell: str, shell: Shell, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Verdicts agree with those of `prove`; a row and the exit status show both."""
+    """Verdicts agree with those of `prove`; a row of the table and the exit status show them."""
     name = f"compared_{status}_{len(change)}"
     (tmp_path / f"{name}.py").write_text(OWN.format(change=change))
     data = str(ROOT / "examples" / "tiny.json")

@@ -1,4 +1,4 @@
-"""Derivatives of deep networks: Arb's balls lie in those of float64, which grow with depth."""
+"""Derivatives of deep networks: Arb's balls lie inside those of float64, which grow with depth."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def slow_derivatives(
 
 
 def test_constants_of_a_linear_map() -> None:
-    """For f(u) = J u - y with J known up to 1/8, all constants are computed by hand."""
+    """For f(u) = J u - y with J known to within 1/8, all constants are computed by hand."""
     inverse = np.array([[0.5, 0.0], [0.0, 0.25]])
     derivative = BallArray(np.diag([2.0, 4.0]), np.full((2, 2), 0.125))
     kappa = contractions(inverse, derivative)

@@ -64,7 +64,7 @@ def test_a_step_in_rationals_claims_what_no_box_about_the_floats_does(
 
 
 # Random small data: plain, badly scaled, nearly contradictory, degenerate. The weights to certify
-# are those of a fit, or the same with noise, which makes the radius large.
+# are those of a fit, or the same weights with noise, which makes the radius large.
 
 KINDS = ("plain", "scaled", "contradictory", "degenerate")
 

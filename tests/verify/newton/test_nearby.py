@@ -15,7 +15,7 @@ heads = runpy.run_path(str(ROOT / "benchmarks" / "heads.py"))["heads"]
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_contributions_are_those_of_the_heads_alone(shared: bool) -> None:
-    """Each head on its own is the layer in which all other heads have the output 0."""
+    """A head's contribution is that of the layer in which all other heads have the output 0."""
     shape, draw = Shape(3, 2, 3, 2, 2), np.random.default_rng(1)
     contexts, queries = (
         draw.standard_normal((1 if shared else 5, 4, 3)),

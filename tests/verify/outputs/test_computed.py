@@ -83,7 +83,7 @@ def claim(network: Network, data: Dataset, name: str = "float32", limit: Any = N
 
 
 def test_a_margin_below_the_rounding_is_not_kept() -> None:
-    """Both classes get 1/3, and the first gets 2^-30 more."""
+    """Both classes get about 1/3; the first gets 2^-30 more than the second."""
     more = fmpq(1, 3) + fmpq(1, 2**30)
     network = Network((readout(fmpq_mat(1, 2, [more, fmpq(1, 3)])),))
     data = Dataset.of([[0]], [[1], [-1]], [[1, 0], [0, 1]])

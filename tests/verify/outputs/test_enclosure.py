@@ -75,7 +75,7 @@ def test_float_weights_of_a_planted_layer(name: str) -> None:
     for (low, high), error in zip(claim.numbers["errors"], true, strict=True):
         assert Fraction(low) <= error + slack
         assert error - slack <= Fraction(high)
-    if max(true) > slack:  # otherwise the floats interpolate exactly, which no precision shows
+    if max(true) > slack:  # otherwise the floats interpolate exactly, which no precision proves
         assert claim.level is Level.ENCLOSED
         low, high = map(Fraction, claim.numbers["error"])
         assert low <= max(true) <= high <= low * (1 + Fraction(1, 2**9))

@@ -167,7 +167,7 @@ def test_logits_that_are_not_whole_are_named() -> None:
     logit = sum(a * b for a, b in zip(key, times([query], fractions(half))[0], strict=True))
     assert Fraction(witness["logit_over_ln2"]) == logit
     assert logit.denominator == 2
-    assert claims["multiprecision"].level is Level.REFUTED  # this route needs no integer logits
+    assert claims["multiprecision"].level is Level.REFUTED  # this route allows rational logits
 
 
 def test_irrational_weights_leave_the_symbolic_route_undecided() -> None:

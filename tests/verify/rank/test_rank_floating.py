@@ -1,4 +1,4 @@
-"""Tests ball arithmetic, and one contract for all arithmetics."""
+"""Tests ball arithmetic, and a contract that all arithmetics obey."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spectrum_matrix(values: list[float], width: int, seed: int) -> np.ndarray:
 
 
 def true_sigma_min(matrix: np.ndarray) -> mpmath.mpf:
-    """Smallest singular value of the stored floats, to 120 digits, by another library."""
+    """The smallest singular value of the stored floats, to 120 digits, from another library."""
     with mpmath.workdps(120):
         rows = mpmath.matrix(matrix.tolist())
         values = mpmath.eigsy(rows * rows.T, eigvals_only=True)

@@ -1,5 +1,5 @@
 """Ranks of whole layers in blocks: features, retries and the memory budget. The oracles are FLINT
-and verify/features/features.py, which share no code with it."""
+and verify/features/features.py, which share no code with what is tested."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_rows_are_the_features_modulo_p(
     T: int, n: int, d: int, heads: int, width: int, shared: bool, scale: int, denominator: int,
     size: int, seed: int,
 ) -> None:  # fmt: skip
-    """Rows equal the features entry by entry, for logits of up to 800 digits, and in another
-    library."""
+    """Rows equal the features entry by entry, for logits of up to 800 digits, also when
+    computed in another library."""
     data = generators.random(T, n, d, shared=shared, denominator=denominator, seed=seed)
     layer = random_layer(heads, d, width, min(size, 2**62), scale, seed)
     if size > 2**62:

@@ -106,7 +106,7 @@ def test_the_admitted_number_of_terms_satisfies_the_lemma_and_one_more_does_not(
 
 @pytest.mark.parametrize(("dtype", "p"), DTYPES)
 def test_the_largest_admitted_sum_is_exact(dtype: str, p: int) -> None:
-    """Terms of the largest size and one sign give the largest sum that the lemma allows."""
+    """Terms of the largest size, all of one sign, give the largest sum that the lemma allows."""
     terms, top = arithmetic.lazy_terms(p, dtype), p // 2 + 4
     total = np.full((), top, dtype)
     for _ in range(terms):

@@ -185,7 +185,7 @@ def test_planted_defects_of_a_certificate_are_refused(name: str, tmp_path: Path)
 
 @pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_certificate_holds_only_if_every_answer_is_right(count: int, tmp_path: Path) -> None:
-    """After random changes to one weight, running the network on all prompts gives the truth."""
+    """After a change to one weight, the verdict agrees with running the network on all prompts."""
     draw, seen = random.Random(5), Counter[str]()
     true = dict(prove(DATA, Prove(register(adder(2, 4)).name)).certificate or {})
     words = [list(DOMAIN.sequence(word)) for word in product(*DOMAIN.letters)]

@@ -1,4 +1,4 @@
-"""The attack on constructions of a layer: ours do not fail, and planted faults are found.
+"""The attack on constructions of a layer: our own withstand it, and planted faults are found.
 
 Planted faults: a builder that spoils a sound layer, or refuses, or crashes.
 """

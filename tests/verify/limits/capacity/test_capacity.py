@@ -38,7 +38,7 @@ def drawn(T: int, n: int, d: int, m: int = 1, bound: int = 9, seed: int = 3) -> 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_groups_of_contexts_of_every_kind(seed: int) -> None:
-    """The least bound and the rank are those over all subsets of the groups."""
+    """The bound and the rank equal the oracle's minimum over all subsets of the groups."""
     rng = random.Random(seed)
     while True:
         groups = draw_groups(rng, 4, [rng.choice((1, 3, 9, 30)) for _ in range(3)], 4)
@@ -113,7 +113,7 @@ def test_the_three_notions_are_told_apart() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_each_notion_implies_the_next(seed: int) -> None:
-    """On small, mostly degenerate data, the bounds and the heads in the table are in order."""
+    """On small, mostly degenerate data, bounds and head counts are ordered as the notions imply."""
     rng = np.random.default_rng(seed)
     data = drawn(*(int(x) for x in rng.integers((2, 2, 2, 1), (9, 4, 5, 3))), 1, seed)
     answer = capacity(data, Capacity(int(rng.integers(1, 5)), value_width=1))

@@ -1,4 +1,4 @@
-"""After fixed blocks, capacity counts examples that the blocks merge as one, others separately."""
+"""After fixed blocks, capacity counts merged examples once, and all others separately."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def blocks(folder: Path, *network: Any) -> str:
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_examples_that_the_blocks_merge_count_once(layers: int, tmp_path: Path) -> None:
-    """The last two examples differ in the third number alone, which the block drops."""
+    """The last two examples differ only in the third number, which the block drops."""
     rows = DATA.canonical()
     rows["contexts"][5] = [[*row[:2], "7"] for row in rows["contexts"][4]]
     rows["queries"][5] = [*rows["queries"][4][:2], "7"]

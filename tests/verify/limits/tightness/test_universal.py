@@ -35,7 +35,7 @@ def test_no_weights_exceed_the_bound(name: str) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_where_contexts_are_shared_the_bound_is_the_largest_rank(n: int) -> None:
-    """The rank is that of the table in docs/tightness.md, section 4; random weights reach it."""
+    """The rank is the one in the table of docs/tightness.md, section 4; random weights reach it."""
     for seed in range(12):
         queries = random(6, n, 3, bound=1, seed=seed).queries.fractions()
         data = Dataset.of([[int(i == j) for j in range(3)] for i in range(n)], queries, [0] * 6)

@@ -1,4 +1,4 @@
-"""Values narrower than the labels get one verdict everywhere; their rank excludes some labels."""
+"""If values have fewer entries than labels, all commands agree; the rank rules out some labels."""
 
 from __future__ import annotations
 

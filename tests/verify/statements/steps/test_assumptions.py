@@ -133,8 +133,8 @@ def test_a_dependent_group_that_random_subsets_miss() -> None:
 
 
 def test_what_is_out_of_reach_is_sampled_and_names_the_command_that_decides() -> None:
-    """C(60, 4) sets take more than this work. The work that is named suffices, and half of it does
-    not."""
+    """C(60, 4) sets take more work than is allowed. The work named in the answer suffices, and half
+    of it does not."""
     data = exact_data.family(60, 4, 5, queries="moment-curve", shared=True, seed=1)
 
     def within(work: float) -> Claim:
