@@ -35,27 +35,27 @@ def blocks_of(network: Network, entries: Entries) -> list[Block]:
 
 
 def features_of(network: Network) -> int:
-    """The number of features of the last block, which must be attention: the columns of Z."""
+    """The number of features of the last block, which must be attention: the width of Z."""
     last = network.blocks[-1]
     assert isinstance(last, ExactAttention)
     return len(last.heads) * int(last.heads[0].key.nrows())
 
 
 def weights_of(network: Network) -> int:
-    """The number of weights in the blocks: the columns of the Jacobian."""
+    """The number of weights in the blocks: the width of the Jacobian."""
     return sum(int(m.nrows() * m.ncols()) for one in network.blocks for m in one.matrices)
 
 
 def _flat(number: int, block: ExactBlock) -> list[tuple[ExactBlock, int]]:
-    """The block, or those of a group, each with the number of blocks its skip connection spans."""
+    """The block or a group's blocks, each with the number of blocks its skip connection spans."""
     if not isinstance(block, Group):
         return [(block, int(block.residual))]
     inner = [pair for one in block.blocks for pair in _flat(number, one)]
     last, residual = inner[-1]
     if any(one.of != block.of for one, _ in inner) or (block.residual and residual):
         raise NotDifferentiable(
-            f"block {number} is a group whose blocks change other vectors, or has two skip "
-            "connections"
+            f"block {number} is a group whose blocks do not change the same vectors as the group, "
+            "or has two skip connections"
         )
     return [*inner[:-1], (last, len(inner))] if block.residual else inner
 
@@ -65,7 +65,7 @@ def _block(number: int, one: ExactBlock, residual: int, entries: Entries) -> Blo
     if type(one) is ExactAttention:
         if one.rule == "hardmax" or isinstance(one.mask, tuple):
             raise NotDifferentiable(
-                f"block {number} is not softmax or linear attention, causal or unmasked"
+                f"block {number} has hardmax attention or a mask other than the causal one"
             )
         keys = [head.key for head in one.heads], [head.query for head in one.heads]
         values = [head.value for head in one.heads]

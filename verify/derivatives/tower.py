@@ -18,7 +18,7 @@ the primes that both operands have. Two interpretations make (2) a statement abo
 **Scaled keys, any depth.** Let D be a common denominator of all logits of a block, on these data,
 and c = D D′ with an integer D′ ≡ D⁻¹ modulo every prime of the tower. Multiply the keys of each
 block by its c, in the order of the blocks. Then every logit is an integer and every state is
-rational, and residues do not change since c ≡ 1. So (2) holds for these real weights exactly.
+rational, and residues do not change since c ≡ 1. So (2) holds exactly for these real weights.
 
 **Unscaled keys, two blocks.** The logits of block 2 are x/D with integers x. With β =
 2^(1/D), t^D - 2 is irreducible (Eisenstein), so β ↦ 2^(D⁻¹ mod p_1) mod p_0, a D-th root of 2,
@@ -192,7 +192,7 @@ def _tables(p: int) -> tuple[Any, Any]:
 
 
 def _no_relu(sums: TowerArray) -> tuple[TowerArray, TowerArray]:
-    raise TypeError("the sign of a number is not a residue: give the slopes of a ReLU")
+    raise TypeError("a residue does not determine a sign: give the slopes of the ReLU")
 
 
 def _concatenate(parts: Sequence[TowerArray], axis: int) -> TowerArray:

@@ -34,7 +34,7 @@ _EXACT_BITS = 300_000  # if the exponents have more bits in total, the weights a
 
 @dataclass(frozen=True)
 class Attention:
-    """A complete layer on data of matching widths. biased: whether the last entry of every token is
+    """A complete layer on data with matching widths. biased: whether each token's last entry is
     an appended 1, which is not counted in d. Raises InputError if T·H·n is above MOST_WEIGHTS."""
 
     data: Dataset

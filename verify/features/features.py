@@ -61,8 +61,8 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
     """The products (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None for all) as integers, (N, n), over one
-    positive scale. Exact. At width one they are an outer product over the scale 1 if this is
-    integral."""
+    positive scale. Exact. At width one, an outer product with the scale 1 if its entries are
+    integers."""
     left, key_scale = token_products(data, head.key)
     products, query_scale = query_products(data, head.query)
     right, scale = products.astype(object), key_scale * query_scale
@@ -131,7 +131,7 @@ def feature_residues(
 
 
 def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
-    """The largest rank of Z modulo PRIMES_31, and that prime; rank 0 if no features exist.
+    """The largest rank of Z modulo a prime of PRIMES_31, and this prime; 0 if no features exist.
 
     The rank is a lower bound on the rank over ℚ. The first prime with full rank ends the search.
     """
@@ -147,7 +147,7 @@ def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
 
 
 class Progressive:
-    """The features mod p of the first heads; further heads are appended one by one."""
+    """The features mod p of the heads appended so far, one by one."""
 
     def __init__(self, data: Dataset, prime: int) -> None:
         self.prime = prime
@@ -169,7 +169,7 @@ class Progressive:
         self._blocks.append(block)
 
     def rank(self, rows: Sequence[int], further: IntArray | None = None) -> int:
-        """The rank mod p of the features of these examples, and of a further block if given."""
+        """The rank mod p of the features of these examples, with a further block if given."""
         blocks = [block[list(rows)] for block in self._blocks]
         if further is not None:
             blocks.append(further)

@@ -60,7 +60,7 @@ class Outer:
 
 
 def behind_targets(rows: ObjectArray, targets: Sequence[int] | IntArray) -> ObjectArray:
-    """The target of each row minus the other entries in order: (N, n) -> (N, n - 1)."""
+    """The target entry of each row minus each other entry, in order: (N, n) -> (N, n - 1)."""
     count, n = rows.shape
     at = np.arange(count), np.asarray(targets, dtype=np.intp)
     others = np.ones(rows.shape, dtype=bool)

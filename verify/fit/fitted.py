@@ -1,7 +1,7 @@
 """`attncert fit` as a function: the number of heads from the capacity law, a fit, and a claim.
 
 As in `prove`, reasons that exclude these labels for all weights come first: tied examples, or
-labels whose rank is too large. A fit that does not end at a solution excludes nothing, and the
+labels whose rank is too large. A fit that does not end at a solution excludes nothing, so the
 answer is undecided. If there are more labels than the dimension count N
 (`constructions/given/law.py`), almost all labellings are out of reach, and no fit is tried.
 """
@@ -214,7 +214,7 @@ def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArr
     for name, array in (("contexts", contexts), ("queries", queries), ("labels", labels)):
         largest = float(np.max(np.abs(array)))
         if not largest < 1e100:
-            raise InputError(name, "made of numbers below 1e100 in size", largest)
+            raise InputError(name, "made of numbers below 1e100 in absolute value", largest)
     times = None if data.times is None else data.times.astype(np.float64)
     return contexts, queries, labels, times
 

@@ -1,4 +1,4 @@
-"""The work that a search may do. It is counted in advance, so that a search ends at the same place
+"""The work that a search may do. It is counted in advance, so that a search ends at the same point
 on every machine.
 
 Work is counted in *nominal seconds* by cost models of the methods. Their constants were measured on

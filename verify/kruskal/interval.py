@@ -1,7 +1,7 @@
 """The Kruskal rank, bounded from both sides by methods in the order of their cost.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
-budget determines only how close the ends are.
+budget determines only how close together the ends are.
 
 `prove` asks whether every set of k queries is independent, within a limit on the work. The work is
 nominal (`budget`), so that identical runs give the same result on every machine. The cost of
@@ -37,7 +37,7 @@ from attncert.verify.rank.modular import modular_rank
 from attncert.verify.sharding.engine import Cluster
 
 _SPARSE = 0.2  # the share of the budget for circuits of sparse vectors
-_MARGIN = 1.16  # searches for circuits slightly exceed their share, and two digits round down
+_MARGIN = 1.16  # allows for circuit searches above their share and for rounding to two digits
 _BY_LUCK = 0.01  # the share of the work for quicker methods, if the work does not cover all sets
 _MOST = 10**7  # the largest number of nominal seconds that a command line accepts
 
@@ -246,8 +246,8 @@ def decide_within(
 
 
 def work_needed(vectors: Vectors, k: int) -> float:
-    """The nominal seconds, to two digits, that `close` needs to finish all sets of k; infinite if
-    the number is larger than the command line accepts.
+    """The nominal seconds, to two digits, that `close` needs to search all sets of k vectors;
+    infinite if the number is larger than the command line accepts.
 
     The search for circuits of sparse vectors takes its share first; coherence and all smaller
     sizes take at most their estimated cost.

@@ -38,7 +38,7 @@ _SUBSETS = 1000
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
-    """interval: the bounds. sampled: random subsets; None if none were drawn. certificate: it shows
+    """interval: the bounds. sampled: random subsets; None if none were drawn. certificate: for
     the dependent set that proves the upper end."""
 
     question: Kruskal
@@ -55,8 +55,8 @@ def kruskal(
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` accepts: nested
     lists, a NumPy array, or a data set (for its queries). The conclusion is proved (exactly, modulo
-    primes or over ℚ) or enclosed (coherence); it is assumed if records of Dask workers replace a
-    search. If k is not given, the conclusion always holds. Random subsets lead to
+    primes or over ℚ) or enclosed (coherence); it is assumed if records from Dask workers replace
+    a search. If k is not given, the conclusion always holds. Random subsets lead to
     separate claims, which are sampled. Source: docs/commands.md. Raises InputError, for example if
     workers contradict what is computed here.
 
@@ -99,7 +99,7 @@ def kruskal(
 
 @contextmanager
 def _searching(cluster: Cluster | None) -> Iterator[None]:
-    """The context of the search. It attributes a contradiction to false records from workers."""
+    """A context for the search that attributes contradictions to false records from workers."""
     try:
         yield
     except Contradiction:

@@ -8,7 +8,7 @@ the box |u - u0| ≤ r in the maximum norm, A any N×N matrix.
     η_i ≥ |A f(u0)|_i,   κ_i ≥ Σ_j |I - A f'(u)|_ij for all u in B,   κ_i < 1,   η_i + κ_i r ≤ r,
 
 then f has exactly one zero in B: weights within r of the given ones output the labels exactly.
-The proof is at the head of verify/checker/near.py.
+The proof is at the top of verify/checker/near.py.
 
 **Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`network_enclosure.py`).
 With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multiplication),

@@ -77,7 +77,7 @@ def _means(
     products: Sequence[Sequence[arb]], units: Sequence[arb], shares: Sequence[arb], m: int
 ) -> list[arb]:
     """The outputs of one example. products: for each head a row of logits, in its unit; then for
-    each head and label a row of scores, whose unit is the share."""
+    each head and label a row of scores, in units of the head's share."""
     outputs, scores = [arb(0)] * m, iter(products[len(units) :])
     for logits, unit, share in zip(products, units, shares, strict=False):
         top = max(logits)

@@ -28,8 +28,8 @@ from attncert.verify.derivatives.engine import Attention as Arrays
 
 @dataclass(frozen=True)
 class Model:
-    """Attention layers with base e. All but the last layer change every token and the query, with a
-    skip connection; the last layer computes the outputs at the query."""
+    """Attention layers with base e. All layers but the last change every token and the query, with
+    a skip connection; the last layer computes the outputs at the query."""
 
     data: Dataset
     shape: Architecture

@@ -29,9 +29,9 @@ from attncert.verify.newton.layer_outputs import enclosed
 Balls = Callable[..., Array]
 
 BOX_BITS = 64  # only a few digits of derivatives are needed
-_BEYOND_FLOATS = 2**18  # the most entries of a Jacobian that is also tried in Arb
+_BEYOND_FLOATS = 2**18  # limit on the entries of a Jacobian that is also tried in Arb
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
-_IN_FLOATS, _DEEP_BITS = 2, 192  # the most softmax blocks in float64; bits for deeper networks
+_IN_FLOATS, _DEEP_BITS = 2, 192  # limit on softmax blocks in float64; bits for deeper networks
 
 
 def errors(data: Dataset, network: Network, bits: int) -> BallArray:
@@ -72,7 +72,7 @@ def _by_examples(
     unknowns: Sequence[int],
     radius: Fraction,
 ) -> BallArray:
-    """The rows of all examples. width: the numbers in memory for each example."""
+    """The rows of all examples. width: how many numbers each example needs in memory."""
     softmax = sum(getattr(block, "rule", "") == "softmax" for block in network.leaves)
     arguments = data, network, rows, width, unknowns, radius
     if softmax <= _IN_FLOATS:

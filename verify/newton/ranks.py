@@ -36,12 +36,12 @@ from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import independent_columns
 from attncert.verify.newton.contraction import contractions, inverted
 
-MOST_NUMBERS = 10**7  # the most numbers in a table
-_TOWER = 2  # the most softmax blocks whose weights a tower leaves unchanged
+MOST_NUMBERS = 10**7  # limit on the numbers in a table
+_TOWER = 2  # limit on the softmax blocks whose weights a tower leaves unchanged
 
 
 def ranks(data: Dataset, network: Network) -> list[Claim]:
-    """The claims "network.rank" and, if the last block is attention of the query,
+    """The claims "network.rank" and, if the last block is attention on the query,
     "network.features". There are no claims for a network without attention, or with blocks that the
     engine does not differentiate. Arithmetic: exact, or balls."""
     try:

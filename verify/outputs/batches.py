@@ -18,7 +18,7 @@ from attncert.constructions.network.blocks import Block, FeedForward
 from attncert.constructions.network.states import States
 from attncert.verify.outputs.rounding import REAL, Floats
 
-AT_ONCE = 2**18  # limit on the numbers in the tokens of one evaluation
+AT_ONCE = 2**18  # limit on how many numbers the tokens of one evaluation may hold
 
 
 class Balls(NamedTuple):

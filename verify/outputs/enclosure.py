@@ -1,7 +1,7 @@
 """Rigorous bounds on the error of a layer, by ball arithmetic (Arb).
 
 Floats are exact numbers (dyadic rationals), and so are the data. Only the evaluation involves
-rounding, and balls enclose its errors. So the lower and the upper bound of the error max_t |A(E⁽ᵗ⁾,
+rounding, and balls enclose its errors. So the lower and the upper bound on the error max_t |A(E⁽ᵗ⁾,
 e⁽ᵗ⁾) - y⁽ᵗ⁾| are theorems, even for float64 weights and the softmax in base e.
 
 Derivation (ours). All logits are shifted by the midpoint of a largest logit (constructions/network/
@@ -29,7 +29,7 @@ from attncert.verify.claims.evidence import Claim, Level
 FIRST_BITS = 64  # working precision of the first attempt
 MAX_BITS = 16_384  # working precision of the last attempt
 RELATIVE_WIDTH = fmpq(1, 2**10)  # an error counts as known at this relative width of its bounds
-DIGITS = 6  # minimum number of digits of the decimal bounds
+DIGITS = 6  # minimum number of digits in the decimal bounds
 _DECIMAL_BITS = 1_000_000  # bounds beyond 2^±1,000,000 are written as powers of ten
 
 _ID = ids.ENCLOSURE_ERROR

@@ -193,7 +193,7 @@ def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
 
 
 def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
-    """The bounds of a certificate if the limit holds: none for exact equality, else the least
+    """The bounds for a certificate if the limit holds: none for exact equality, else the least
     margin or the largest error, rounded to few digits."""
     exact, high = error.level is Level.PROVED, error.numbers["error"][1]
     if exact and high == "0" and limit.margin is None:
@@ -223,7 +223,7 @@ def _margin_size(numbers: Mapping[str, Any]) -> str:
 
 
 def _failing(numbers: Mapping[str, Any]) -> str:
-    """Text that lists the examples whose outputs do not satisfy the limit, or are not decided.
+    """Text that lists the examples whose outputs do not satisfy the limit, or may not satisfy it.
 
     >>> _failing({"beyond": [1, 3], "open": []})
     'not on 1, 3'

@@ -1,4 +1,4 @@
-"""Claims about any network that memorizes: its hypothesis, its costs, and a refusal to build."""
+"""Claims about any network that memorizes: its hypothesis, its costs, and why none was built."""
 
 from __future__ import annotations
 

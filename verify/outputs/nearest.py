@@ -31,7 +31,7 @@ _NARROW_BITS = 1024  # from this precision on, a decided margin is not narrowed 
 
 @dataclass(frozen=True)
 class Margins:
-    """Exact lower and upper bounds of each margin, and whether the margin is above 0 or, if a bound
+    """Exact lower and upper bounds on each margin, and whether the margin is above 0 or, if a bound
     is given, at least the bound. bits: the precision of the balls; None if all numbers are
     exact."""
 
@@ -111,7 +111,7 @@ def _decide(low: Any, high: Any, bound: Fraction | None) -> Level | None:
 
 
 def _ahead(own: Any, others: list[Any]) -> tuple[Any, Any]:
-    """Lower and upper bounds of the score `own` minus the largest other score."""
+    """Lower and upper bounds on the score `own` minus the largest other score."""
     if isinstance(own, fmpq):
         return own - max(others), own - max(others)
     apart = [own - x for x in others]

@@ -130,7 +130,7 @@ def _integer_context(data: Dataset, t: int) -> fmpz_mat:
 
 
 def _sum_of_fractions(terms: Sequence[tuple[fmpz, fmpz]]) -> tuple[fmpz, fmpz]:
-    """Σ a/b as one unreduced fraction, computed by halves, so that long products come last."""
+    """Σ a/b as one unreduced fraction, by repeated halving, so that long products come last."""
     if len(terms) == 1:
         return terms[0]
     half = len(terms) // 2

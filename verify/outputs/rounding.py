@@ -26,8 +26,8 @@ at most 2^52.
 **Assumptions about the machine**, which are not checked:
 1. Keys, queries and values are computed first, then logits and softmax weights (shifted by the
    largest logit), then means, then the output. The variance of a LayerNorm is computed from the
-   differences from the mean. No number has a shorter format (bfloat16, TF32), and the softmax is
-   not rescaled during the sum (flash attention).
+   differences from the mean. No number is held in a narrower format (bfloat16, TF32), and the
+   softmax is not rescaled during the sum (flash attention).
 2. Divisions, roots and exponentials have a relative error of at most 8u, plus η. SiLU, GELU and
    soft caps of x have an error of at most 16u|x|, plus η. Cosine and sine of an angle a have an
    error of at most 16u(1 + |a|), because the angle is rounded as well.
@@ -306,8 +306,8 @@ class Floats:
 
 
 def _product(a: Floats, b: Floats, scaled: int = 0) -> Floats:
-    """The product of matrices, for sums in any order. scaled: if not 0, `a` was divided by the root
-    of this number (see `_scores`)."""
+    """The product of matrices, valid for any order of sums. scaled: if not 0, `a` was divided by
+    the root of this number (see `_scores`)."""
     form, left, right = a.form, np.abs(a.centre), np.abs(b.centre)
     centre, size = _times(a.centre, b.centre), _times(left, right)
     if not scaled and a.whole and b.whole and bool((size <= form.whole).all()):
@@ -329,7 +329,7 @@ def _times(a: FloatArray, b: FloatArray) -> FloatArray:
 
 
 def _bounds(x: Floats) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper bounds of the numbers in the balls."""
+    """Lower and upper bounds on the numbers in the balls."""
     apart = x.radius + 3 * U * (np.abs(x.centre) + x.radius)
     apart = np.where(x.radius == 0, 0, apart)
     return x.centre - apart, x.centre + apart

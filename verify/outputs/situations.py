@@ -1,6 +1,6 @@
-"""Whether the output of the right next symbol is the largest in all situations of a domain.
+"""Whether the correct next symbol has the largest output in all situations of a domain.
 
-A *lead* is the output of the right symbol minus the largest other output. An open place of a
+A *lead* is the output of the correct symbol minus the largest other output. An open place of a
 situation is enclosed in a box, the hull of its symbols, and the lead is bounded from below: in
 float64 for many situations at once (batches.py), then in Arb for those that float64 does not
 decide. If a situation is still open, but the input that it names has a lead above 0, the symbols of
@@ -106,7 +106,7 @@ class Cases:
 
     @property
     def shards(self) -> list[Shard]:
-        """All situations, in the order of the places of the answer."""
+        """All situations, in the order of the answer's symbols."""
         counts = (self.domain.count(i, self.width) for i in range(len(self.domain.letters)))
         plans = (Plan(str(i), 0, count, _BATCH) for i, count in enumerate(counts))
         return [shard for plan in plans for shard in plan.shards()]
@@ -133,7 +133,7 @@ class Cases:
     # Bounds of leads.
 
     def lows(self, situations: Sequence[Situation]) -> FloatArray:
-        """Lower bounds of the leads, valid for all symbols at the open places."""
+        """Lower bounds on the leads, valid for all symbols at the open places."""
         place, symbols = situations[0].place, len(self._tables[0][0]) - 1
         chosen = np.full((len(situations), self.domain.prompt + place), symbols)
         for row, situation in zip(chosen, situations, strict=True):
@@ -149,7 +149,7 @@ class Cases:
         return self._low(self._box(situation), situation.right)
 
     def halved(self, situation: Situation) -> arb:
-        """The same bound, computed with symbols halved at the places on which leads depend most."""
+        """The same bound, with symbols split into halves where the leads depend on them most."""
         places, found = self._places[situation.place], list[arb]()
         boxes = [(self._box(situation), places)]
         for _ in range(_MOST_BOXES):
@@ -195,7 +195,7 @@ class Cases:
         return {}
 
     def lead(self, situation: Situation) -> tuple[arb, Word]:
-        """The smallest lead over the inputs that the situation names, with its input."""
+        """The smallest lead over the inputs that the situation names, and the input that has it."""
         leads = [(self._lead_of(word, situation), word) for word in situation.words]
         return min(leads, key=lambda pair: pair[0].mid())
 
@@ -218,8 +218,8 @@ class Cases:
 
     @cached_property
     def _parts(self) -> tuple[Sequence[Block], Sequence[Block], Sequence[Block], FeedForward]:
-        """The blocks that act on each token separately, at the beginning of the network and at the
-        beginning of a group after these. Then the other blocks, and a readout."""
+        """The leading blocks of the network that act on each token separately, and those that lead
+        the group after them, if there is one. Then the other blocks, and a readout."""
         *blocks, last = self.network.blocks
         if not (isinstance(last, FeedForward) and last == readout(last.weights, last.bias)):
             m = len(self.embedding)
@@ -257,8 +257,8 @@ class Cases:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """For each place of the answer, the places that are halved, in order: in one situation,
-        those where the bound is highest if only the first symbol is allowed."""
+        """For each symbol of the answer, the places to halve, in order: those where, in one
+        situation, the bound is highest if only the first symbol is allowed there."""
         found = []
         for place in range(len(self.domain.letters)):
             situation = next(self.domain.situations(place, self.width))
@@ -274,8 +274,8 @@ class Cases:
 
     @cached_property
     def _tables(self) -> list[Balls]:
-        """The vectors of all symbols at each place, then the hull of the symbols that may be
-        there."""
+        """The vectors of all symbols at each place, then the hull of the symbols that may
+        occur there."""
         with ctx.workprec(_BITS[0]):
             pairs = zip(self._vectors, self.domain.symbols, strict=False)
             return [Balls.of([*x.tolist(), _hull(x, symbols)]) for x, symbols in pairs]
@@ -283,7 +283,7 @@ class Cases:
 
 def judged(shard: Shard, cases: Cases) -> Record:
     """Judge the situations of a shard, numbered from its start. least: the number of the situation
-    with the least lead above 0 and a lower bound of this lead, or None. halved: whether places were
+    with the least lead above 0 and a lower bound on this lead, or None. halved: whether places were
     halved. wrong: the number of a situation with an input whose lead is at most 0, or None. open:
     the numbers of up to MOST_OPEN undecided situations; no places are halved after the first of
     these."""
@@ -308,7 +308,7 @@ def judged(shard: Shard, cases: Cases) -> Record:
 
 
 def least_of(numbers: Sequence[arb]) -> arb:
-    """A ball that contains the least of the numbers."""
+    """A ball that contains the smallest of the numbers."""
     if not all(x.is_finite() for x in numbers):
         return arb(0, "inf")
     return min(x.lower() for x in numbers).union(min(x.upper() for x in numbers))
@@ -321,7 +321,7 @@ def _hull(vectors: arb_mat, symbols: tuple[int, ...]) -> list[arb]:
 
 
 def _alone(blocks: Sequence[Block]) -> tuple[Sequence[Block], Sequence[Block]]:
-    """The blocks at the beginning that act on each token separately, and the other blocks."""
+    """The leading blocks that act on each token separately, and the other blocks."""
     count = 0
     while count < len(blocks) and _is_alone(blocks[count]):
         count += 1
@@ -344,7 +344,7 @@ def _tokens(blocks: Sequence[Block], X: arb_mat) -> arb_mat:
 
 @dataclass(frozen=True)
 class _Begun(Group):
-    """The rest of a group after its first blocks. Each row that it reads is a vector before these
+    """The rest of a group after its leading blocks. Each row that it reads is a vector before these
     blocks, of this width, followed by the vector after them."""
 
     width: int = 0

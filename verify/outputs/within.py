@@ -61,7 +61,7 @@ def require_width(outputs: Any, data: Dataset) -> None:
 
 
 def certified_error(error: str) -> Decimal:
-    """A number of two digits above the error, at least 1e-100.
+    """The smallest two-digit number above the error, but at least 1e-100.
 
     >>> certified_error("0.0333334"), certified_error("0.5")
     (Decimal('0.034'), Decimal('0.51'))
@@ -70,7 +70,7 @@ def certified_error(error: str) -> Decimal:
 
 
 def certified_margin(margin: str) -> Decimal:
-    """A number of three digits below the margin.
+    """The largest three-digit number below the margin.
 
     >>> certified_margin("0.0333334"), certified_margin("0.5")
     (Decimal('0.0333'), Decimal('0.499'))

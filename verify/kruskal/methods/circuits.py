@@ -43,7 +43,7 @@ from attncert.verify.sharding.threads import parallel_map
 _DEEPEST = 4
 _CHECK = 2  # extra coordinates of a window; 1 in p^3 sets of j rows is dependent on it by chance
 _POINT, _FLOP = 9e-9, 4e-11  # seconds on one thread
-_CHANCE = 0.01  # the most chance candidates expected per basis
+_CHANCE = 0.01  # the largest expected number of chance candidates per basis
 
 
 def small_circuits(
@@ -54,7 +54,7 @@ def small_circuits(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Iterator[RankBound]:
-    """Bounds by circuits of fewer than `below` vectors, each smaller than the previous circuit.
+    """Bounds from circuits of fewer than `below` vectors, each smaller than the previous circuit.
     The numbers of a bound are j and the position, from 1, of the basis that led to the circuit.
 
     below: usually the size of the smallest known dependent set. The search ends when the budget is
@@ -129,7 +129,7 @@ Candidate = tuple[int, int, list[int]]
 
 
 def _one_basis(table: FloatArray, p: int, depth: int, seed: int, number: int) -> list[Candidate]:
-    """The smallest sets found by one basis, as (size, j, members), sorted by size."""
+    """The smallest sets found with one basis, as (size, j, members), sorted by size."""
     rng = np.random.default_rng([seed, number])
     order = rng.permutation(len(table))
     pivots, rows = cpu.echelon(np.ascontiguousarray(table[order].T), p)

@@ -2,9 +2,9 @@
 
 Let g_ij = |<v_i, v_j>| / (|v_i| |v_j|), and let mu = max g_ij be the mutual coherence. The Gram
 matrix of k unit vectors has ones on its diagonal. If, in every row, the k - 1 largest other entries
-sum to less than one, the matrix is strictly diagonally dominant, hence regular, and the vectors are
-independent. Since all entries are at most mu, spark >= 1 + 1/mu (Donoho and Elad 2003; Gribonval
-and Nielsen 2003); the sums themselves (Tropp 2004) give a bound that is at least as good.
+sum to less than one, the matrix is strictly diagonally dominant, hence nonsingular, and the vectors
+are independent. Since all entries are at most mu, spark >= 1 + 1/mu (Donoho and Elad 2003;
+Gribonval and Nielsen 2003); the sums themselves (Tropp 2004) give a bound that is at least as good.
 
 **Exact.** Lengths need not be one if each row is compared with its own diagonal entry. Vectors of
 small integers are multiplied by integers until their lengths are 2^25 or slightly less. All partial
@@ -37,7 +37,7 @@ from attncert.verify.kruskal.vectors import Vectors
 _BLOCK = 512  # rows of the Gram matrix computed at a time
 _UNIT = 2.0**-53
 _LENGTH, _SHORT = 2.0**25, 2**9  # the largest lengths of scaled and of given integer vectors
-_PAIRED = 4096  # the most vectors that are searched for two orthogonal sets
+_PAIRED = 4096  # limit on the vectors that are searched for two orthogonal sets
 
 
 def coherence_bound(vectors: Vectors) -> RankBound | None:

@@ -25,7 +25,7 @@ shards.
 **Cost.** Sums of random vectors agree by chance, so 4^(k-1) C(N, k) / 5^16 sets of k are tested.
 For N = 1,782 and k = 6 these are 3·10^8 sets (7·10^8 for the digits); for several thousand vectors
 they dominate the cost. For seven vectors, sums of four would have to be compared with sums of
-three, by 64 C(N, 4) look-ups.
+three, with 64 C(N, 4) look-ups.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
-_FROM = {5: 400, 6: 150}  # with at least this number of vectors, this is quicker than quotients
+_FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
-_LISTED = 1 << 14  # the most small sets in one call
+_LISTED = 1 << 14  # limit on the small sets in one call
 _SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds on one thread
 _PARTNER, _START = 2e-7, 2.0
 
@@ -70,7 +70,7 @@ def worth_trying(k: int, N: int, rank: int) -> bool:
 
 
 def seconds(k: int, N: int, threads: int = 2) -> float:
-    """The estimated cost for free cores and random vectors; the cost model errs on the high side.
+    """The estimated cost for idle cores and random vectors; the cost model errs on the high side.
 
     >>> 60 < seconds(5, 1782) < 200, 200 < seconds(6, 1782) < 800
     (True, True)
@@ -82,7 +82,7 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
 
 
 def primes_of(N: int) -> tuple[int, int]:
-    """The primes. A set that is reported independent is so modulo one of them or over Q."""
+    """The primes. A set reported as independent is independent modulo one of them or over Q."""
     return 5, search_primes(N)[0]
 
 

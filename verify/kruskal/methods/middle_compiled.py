@@ -15,12 +15,12 @@ from numba import njit
 from attncert.verify.kruskal.methods.determinants import BLOCK, singular
 from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependent, note
 
-MOST = 4095  # the most vectors: an index has 12 bits, and the last index means none
+MOST = 4095  # limit on the vectors: an index has 12 bits, and the last one means "none"
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
 """The number of slices up to a factor in F_5; the first is 0."""
 
 _SLICES, _PARTS = 5**7, 25
-_ROOM = 1 << 27  # the most sums in one slice, of 20 bytes each
+_ROOM = 1 << 27  # limit on the sums in one slice, which take 20 bytes each
 _QUEUE = 8 * BLOCK
 _STEPS = 1 << 28  # a limit on the chains of one slice; random sums stay far below it
 _SPANS = 1 << 30  # a limit on vectors compared with sets of k - 1 in one call
@@ -262,7 +262,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
     found in the slices of the representatives start .. stop - 1.
 
     checks: coordinates (N, 6) for `determinants.singular`, coordinates (k, N) and (N, w) modulo q,
-    inverses, and q. Sets of k, and sets of k - 1 with each other vector added, are tested modulo q;
+    inverses, and q. Sets of k, and sets of k - 1 extended by any other vector, are tested modulo q;
     the dependent sets are written to `hits` (h, k). `small` (m, k), initially -1, receives the sets
     of 2 to k - 2, and those sets of k - 1 that are dependent in k coordinates. Returns the numbers
     of hits and of small sets (sets that do not fit are not written), and of the tested sets of k

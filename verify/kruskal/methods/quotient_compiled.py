@@ -23,7 +23,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.residues import residues
 
-HITS = 64  # the most sets reported per call
+HITS = 64  # limit on the sets reported per call
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)
@@ -48,8 +48,8 @@ def inverses(p: int) -> ResidueArray:
 
 
 def mixed_coordinates(vectors: Vectors, width: int, p: int, seed: int) -> FloatArray:
-    """A random projection of the vectors, residues (N, width) in [0, p); mixed even if d <=
-    width."""
+    """A random projection of the vectors, residues (N, width) in [0, p); the vectors are
+    mixed even if d <= width."""
     rng = np.random.default_rng([seed, p])
     table = residues(vectors.array, p)
     mixing = rng.integers(0, p, (vectors.d, min(width, vectors.d))) - p // 2

@@ -29,7 +29,7 @@ from attncert.verify.rank.rational import Relation
 
 _TOP = 3  # the subspaces kept for each dimension
 _SEEDS = 32  # the number of supports from which subspaces are grown
-_DEAREST = 60.0  # the most nominal seconds of a search in one subspace
+_DEAREST = 60.0  # limit on the nominal seconds of a search in one subspace
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _COUNTED = ("settled", "looked at", "false alarms")
-_SHARDS, _MOST_SHARDS = 16, 4000  # limits on the number, if there are enough pieces
+_SHARDS, _MOST_SHARDS = 16, 4000  # limits on the number of shards, if there are enough pieces
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class AllSets:
     ) -> RankBound | None:
         """The bound on the Kruskal rank that the finished shards prove together, if any.
 
-        assumed: a sentence on the records that were not computed here. If there are any, it is only
-        *assumed* that all sets are independent; a dependent set is proved by its relation, wherever
-        it was found.
+        assumed: a sentence about the records that were not computed here. If there are any, it is
+        only *assumed* that all sets are independent; a dependent set is proved by its relation,
+        wherever it was found.
         """
         counts = totals(records)
         findings = middle.Findings(

@@ -1,7 +1,7 @@
 """The jobs of a question about the Kruskal rank: shards of all sets of a size or of random subsets,
 which run on many cores. Sizes that take less than a second are not divided into shards.
 
-Records of a cluster are checked for their form and counts, and one record is computed again. The
+Records from a cluster are checked for their form and counts, and one record is recomputed. The
 choice of this record depends on all records, so that identical runs give the same result. Bounds
 that rest on unverified records are marked as assumed.
 """
@@ -45,7 +45,7 @@ class Job(Generic[_Work]):
         enough: Callable[[Record], bool] = lambda record: False,
         progress: StageProgress = silent,
     ) -> tuple[dict[Shard, Record], str]:
-        """The records of all shards, and a sentence on the records that were not computed here.
+        """The records of all shards, and a sentence about the records that were not computed here.
         enough: as in `engine.run`. Raises InputError if a record differs when it is computed
         again."""
         records = run(
@@ -61,7 +61,7 @@ class Job(Generic[_Work]):
         return records, "" if cluster is None else self._taken(records)
 
     def _taken(self, records: Mapping[Shard, Record]) -> str:
-        """A sentence on the records from workers, after one of them has been confirmed."""
+        """A sentence about the records from workers, after one of them has been confirmed."""
         again, same = repeated(records, self.work, (self.vectors.array,))
         if not same:
             raise untrue("one that differs from what is computed here")

@@ -39,8 +39,8 @@ class Samples:
     """The result of S random k-subsets.
 
     counts: the numbers of subsets proved independent, proved dependent, or undecided. witness: the
-    first of the smallest dependent sets found, or None. assumed: a sentence on the subsets that
-    were not counted here.
+    first of the smallest dependent sets found, or None. assumed: a sentence about the subsets
+    that were not counted here.
     """
 
     vectors: int

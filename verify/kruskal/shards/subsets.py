@@ -26,8 +26,8 @@ from attncert.verify.rank.rational import Relation
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
-_SHARDS = 16  # the least number of shards, if there are enough items
-_EXACT_WORK = 10**8  # k^3 times the most exact decisions in a shard; one is always allowed
+_SHARDS = 16  # the minimum number of shards, if there are enough items
+_EXACT_WORK = 10**8  # limit on k^3 times the exact decisions in a shard; one is always allowed
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Sampler:
     def summary(
         self, vectors: Vectors, plan: Plan, records: Collection[Record], assumed: str = ""
     ) -> Samples:
-        """The counts of all finished shards. assumed: a sentence on the records that were not
+        """The counts of all finished shards. assumed: a sentence about the records that were not
         computed here."""
         witness = smallest(records, vectors)
         return Samples(vectors.N, self.k, plan.seed, totals(records), witness, assumed)

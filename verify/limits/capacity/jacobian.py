@@ -12,7 +12,7 @@ weights says how many labels can be memorized (docs/given-labels.md, Theorems 7,
 
     rank J ≤ N(S) + m (T - |S|),      N(S) from the spans of S alone (`law.py`),
 
-and for m > 1 the bounds (R), (L), (L') of that page hold. Further, a relation between examples that
+and for m > 1 the bounds (R), (L), (L') on that page hold. Further, a relation between examples that
 holds for all weights (`tightness/relations/rows.py`) gives a relation between rows of J for each of
 the m outputs. Only three sets S matter: the empty set, all examples, and one set that is determined
 by J. At weights for which every set of rows has its largest rank, let S be the examples that have a
@@ -71,7 +71,7 @@ class Upper:
 class Jacobian:
     """Bounds from both sides on the largest rank of J for this number of heads.
 
-    rank: a lower bound. uppers: upper bounds, the least first. fewest: with fewer heads than this,
+    rank: a lower bound. uppers: upper bounds, smallest first. fewest: with fewer heads than this,
     almost no labelling is output; None if no number of heads suffices. spread: whether the rank was
     taken from workers of a cluster.
     """

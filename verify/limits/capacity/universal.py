@@ -32,8 +32,8 @@ class Universal:
 
     below, above: the claims that prove the bounds. needed: with fewer heads than this, not all T
     examples are memorized; None if no number suffices. full: weights that memorize all; None if
-    none are known. enough: the number of heads of these weights, with copies. columns: the bound
-    that is attained for almost all queries. claims: the evidence.
+    none are known. enough: the number of heads of these weights, copies included. columns: the
+    bound that is attained for almost all queries. claims: the evidence.
     """
 
     least: int
@@ -95,8 +95,8 @@ def universal(
 
 
 def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLayer]:
-    """Weights with rank Z = T. The numbers of heads tried are the needed number, that of the
-    question, and the number that suffices under A1 and A2."""
+    """Weights with rank Z = T. The numbers of heads tried are the one needed, the one in the
+    question, and the one that suffices under A1 and A2."""
     for heads in sorted({needed, wide, generic.promised_heads(data)}):
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             layer = best_rank(data, heads, data.T, seed=seed)
@@ -117,7 +117,7 @@ def _reached_claim(reached: RankedLayer) -> Claim:
 
 
 def _above(data: Dataset, bound: Columns) -> Iterator[Claim]:
-    """The claims of the bound, and the claim about almost all queries."""
+    """The claims about the bound, and the claim about almost all queries."""
     yield from bound_claims(data, bound)
     yield Claim(
         ids.UNIVERSAL_QUERIES,

@@ -6,7 +6,7 @@ memorize fewer, sets of two are drawn. On any data, random pairs memorize at lea
 the pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling
 are in verify/limits/capacity.
 
-Separate code checks on the finished layer that the outputs are 0, and the rank. Only the sets of
+Separate code checks the zero outputs and the rank on the finished layer. Only the sets of
 heads are taken from the builder's record, and they are checked, too.
 """
 
@@ -143,7 +143,7 @@ class _Search:
             if rank.full:
                 return zero
             if self.data.m == 1 and rank.rank >= most_examples(sizes, self.head_width, whole):
-                return None  # no weights of such sets memorize more
+                return None  # no weights with sets of these sizes memorize more
         return None
 
     def _rank(self, zero: Zero) -> JacobianRank:
@@ -173,7 +173,7 @@ class _Search:
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The best sizes by count; then pairs (and a single head), if their count suffices."""
+        """The sizes of best count; then pairs (and a single head), if their count suffices."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs

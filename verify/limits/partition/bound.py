@@ -40,7 +40,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Part:
-    """A set of examples, the rank of their queries, and the most examples of the set that a
+    """A set of examples, the rank of their queries, and the largest number of these examples that a
     grouping can place."""
 
     examples: tuple[int, ...]

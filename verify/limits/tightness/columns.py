@@ -113,8 +113,8 @@ def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
 
 
 def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
-    """The claim about the spans of the set (exact) and the claim of the bound (a theorem in Coq if
-    all contexts have the same length)."""
+    """The claim about the spans of the set (exact) and the claim of the bound itself (a theorem in
+    Coq if all contexts have the same length)."""
     a, b, size = bound.spans.differences, bound.spans.common, len(bound.members)
     members = f"the contexts of $S$, {counted(size, 'example')}"
     contexts = "all contexts" if size == data.T else members

@@ -89,7 +89,7 @@ class BrokenRelation:
 
 
 def broken_relation(data: Dataset) -> BrokenRelation | None:
-    """The shortest relation of a basis that the labels break; None if they obey all. Exact.
+    """The shortest relation of a basis that the labels break; None if they break none. Exact.
 
     Outputs are linear in the rows of Z, so labels must satisfy every relation between the rows.
 
@@ -191,8 +191,8 @@ def _parts(data: Dataset) -> list[_Parts]:
 
 
 def _centred(rows: list[list[int]], L: int) -> tuple[tuple[int, ...], list[list[int]]]:
-    """L times the mean of the rows, and L times the difference of each row and the mean. L is a
-    multiple of the number of rows."""
+    """L times the mean of the rows, and L times the difference between each row and the mean. L
+    is a multiple of the number of rows."""
     total = [sum(column) * (L // len(rows)) for column in zip(*rows, strict=True)]
     return tuple(total), [[L * x - s for x, s in zip(row, total, strict=True)] for row in rows]
 
