@@ -29,7 +29,7 @@ from attncert.verify.newton.layer_outputs import enclosed
 Balls = Callable[..., Array]
 
 BOX_BITS = 64  # only a few digits of derivatives are needed
-_BEYOND_FLOATS = 2**18  # limit on the entries of a Jacobian that is also tried in Arb
+_BEYOND_FLOATS = 2**18  # maximum number of entries of a Jacobian that is also tried in Arb
 _NUMBERS = 2**22  # entries of the Jacobian computed at a time
 _IN_FLOATS, _DEEP_BITS = 2, 192  # limit on softmax blocks in float64; bits for deeper networks
 

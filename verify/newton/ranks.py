@@ -36,8 +36,8 @@ from attncert.verify.newton import network_enclosure
 from attncert.verify.newton.certify import independent_columns
 from attncert.verify.newton.contraction import contractions, inverted
 
-MOST_NUMBERS = 10**7  # limit on the numbers in a table
-_TOWER = 2  # limit on the softmax blocks whose weights a tower leaves unchanged
+MOST_NUMBERS = 10**7  # maximum number of entries in a table
+_TOWER = 2  # maximum number of softmax blocks whose weights a tower leaves unchanged
 
 
 def ranks(data: Dataset, network: Network) -> list[Claim]:

@@ -37,7 +37,7 @@ from attncert.verify.kruskal.vectors import Vectors
 _BLOCK = 512  # rows of the Gram matrix computed at a time
 _UNIT = 2.0**-53
 _LENGTH, _SHORT = 2.0**25, 2**9  # the largest lengths of scaled and of given integer vectors
-_PAIRED = 4096  # limit on the vectors that are searched for two orthogonal sets
+_PAIRED = 4096  # maximum number of vectors that are searched for two orthogonal sets
 
 
 def coherence_bound(vectors: Vectors) -> RankBound | None:

@@ -1,8 +1,8 @@
 """The Kruskal rank of the edges of a graph is its girth minus one.
 
 Let every vector have at most two nonzero entries. The nodes are the coordinates and an extra node,
-*ground*: a vector with entries a at u and b at w is an edge between u and w, and a vector with a
-single entry at u is an edge between u and the ground. Suppose that nonzero numbers x_u satisfy
+the *ground*: a vector with entries a at u and b at w is an edge between u and w, and a vector with
+a single entry at u is an edge between u and the ground. Suppose that nonzero numbers x_u satisfy
 a x_u + b x_w = 0 for every vector with two entries. Scaling coordinate u by x_u changes no
 dependence and turns the vectors into multiples of e_u - e_w and e_u. With the ground as a
 further coordinate (the negative sum of the others, so again no dependence changes) they are

@@ -59,7 +59,7 @@ from attncert.verify.rank.rational import Relation
 _FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
-_LISTED = 1 << 14  # limit on the small sets in one call
+_LISTED = 1 << 14  # limit on the number of small sets in one call
 _SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds on one thread
 _PARTNER, _START = 2e-7, 2.0
 

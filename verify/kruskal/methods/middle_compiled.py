@@ -15,12 +15,12 @@ from numba import njit
 from attncert.verify.kruskal.methods.determinants import BLOCK, singular
 from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependent, note
 
-MOST = 4095  # limit on the vectors: an index has 12 bits, and the last one means "none"
+MOST = 4095  # maximum number of vectors: an index has 12 bits, and the last one means "none"
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
 """The number of slices up to a factor in F_5; the first is 0."""
 
 _SLICES, _PARTS = 5**7, 25
-_ROOM = 1 << 27  # limit on the sums in one slice, which take 20 bytes each
+_ROOM = 1 << 27  # maximum number of sums in one slice; each takes 20 bytes
 _QUEUE = 8 * BLOCK
 _STEPS = 1 << 28  # a limit on the chains of one slice; random sums stay far below it
 _SPANS = 1 << 30  # a limit on vectors compared with sets of k - 1 in one call

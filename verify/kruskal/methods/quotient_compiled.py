@@ -23,7 +23,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.engines.arithmetic import matmul
 from attncert.verify.rank.residues import residues
 
-HITS = 64  # limit on the sets reported per call
+HITS = 64  # maximum number of sets reported per call
 
 _compiled = njit(cache=True, nogil=True)
 _inlined = njit(nogil=True, forceinline=True)

@@ -27,7 +27,7 @@ from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
 _SHARDS = 16  # the minimum number of shards, if there are enough items
-_EXACT_WORK = 10**8  # limit on k^3 times the exact decisions in a shard; one is always allowed
+_EXACT_WORK = 10**8  # limit on k^3 times the exact decisions per shard; one is always allowed
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ class _Search:
             more *= 2
 
     def _sizes(self, heads: int, whole: Spans) -> Iterator[tuple[int, ...]]:
-        """The sizes of best count; then pairs (and a single head), if their count suffices."""
+        """The sizes that memorize the most; then pairs (and a single head), if these suffice."""
         pairs = (2,) * (heads // 2) + (1,) * (heads % 2)
         if self.data.m > 1:
             yield pairs
