@@ -1,4 +1,4 @@
-"""Every construction is proved, reported, certified and refused from its record alone."""
+"""Proving, reporting, certifying and refusing a construction need nothing but its record."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NAMES = (*OURS, "borrowed")
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> Iterator[None]:
-    """Our constructions, the example's, and the paper's under another name, as if it were
-    third-party."""
+    """Our constructions, the example's, and the paper's under another name, as if a third party had
+    registered it."""
     before = dict(registry._registered)
     registry.method(EXAMPLE)
     registry.register(replace(paper.CONSTRUCTION, name="borrowed"))

@@ -107,7 +107,7 @@ def test_memorized_exactly(name: str, tmp_path: Path) -> None:
 
 
 def test_the_three_routes_and_what_they_carry() -> None:
-    """With small numbers, all three routes run; the answer rests on exact ones, not on A1."""
+    """With small numbers, all three routes run; the answer rests on the exact routes, not on A1."""
     proof = prove(SMALL)
     trace = proof.trace
     assert trace.standing("interpolation.rational") is Level.PROVED
@@ -137,8 +137,8 @@ def test_floats_are_proved_by_rank(data: Dataset, tmp_path: Path) -> None:
 
 
 def test_an_exact_readout_of_endless_numbers_is_undecided() -> None:
-    """A requested readout of about 2^60 bits is impossible; the answer is neither an error nor
-    proved."""
+    """A readout of about 2^60 bits cannot be computed as requested: the answer is undecided, not an
+    error."""
     proof = prove(FLOATS, Prove(claim="interpolation"))
     assert (proof.standing, proof.exit_status) == (Level.UNDECIDED, 3)
     assert proof.certificate is None
@@ -223,7 +223,7 @@ def test_a_wrong_readout_refutes_the_answer(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_one_route_against_the_others_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the symbolic route sees another right inverse, and the answer is refuted."""
+    """Only the symbolic route is given a wrong right inverse, and the answer is refuted."""
     honest = pipeline.right_inverse
     monkeypatch.setattr(pipeline, "right_inverse", lambda *args: changed(honest(*args), 0, 0, 1))
     proof = prove(SMALL)
@@ -251,7 +251,7 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
         proof = prove(data, Prove(heads=heads, head_width=width, claim=claim))
     holds = hypotheses_hold(data, width or data.n, heads)
     assert proof.exit_status in ((0,) if holds else (1, 3))
-    if proof.exit_status == 1:  # no weights memorize; check random ones
+    if proof.exit_status == 1:  # no weights memorize the data: try random weights
         layer = random_layer(data, heads or 6, data.d, 3, np.random.default_rng(0))
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) < data.T
     if proof.layer is not None:
@@ -261,7 +261,7 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
 
 
 def refuted_by_relations(proof: Proof) -> bool:
-    """Whether some hypothesis is false, as a relation between queries or rows shows."""
+    """Whether a relation between queries or rows shows that some hypothesis is false."""
     witnesses = [
         (claim.id, dict(claim.witness or {}))
         for claim in proof.trace

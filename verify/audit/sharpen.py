@@ -69,8 +69,8 @@ class Sharpened:
         return f"not needed on {counted(self.tried - self.open, 'data set')} tried{rest}"
 
     def claim(self) -> Claim:
-        """The claim: proved or enclosed by a counterexample, else sampled; undecided without
-        data."""
+        """The claim: its level is that of a counterexample, if there is one, else sampled;
+        undecided without data."""
         witness = None if self.tried else {"reason": self.words}
         if self.broken is not None and self.smallest is not None:
             shown = self.broken.witness or {}
@@ -157,7 +157,7 @@ def _false_alone(construction: Construction, case: NetworkCase) -> str:
 
 
 def _levels(construction: Construction, case: NetworkCase) -> dict[str, Level]:
-    """The level of each hypothesis; empty if the hypotheses do not expect data of this shape."""
+    """The level of each hypothesis; empty if the hypotheses do not apply to data of this shape."""
     try:
         return levels_of_hypotheses(construction, case.dataset)
     except InputError:

@@ -39,14 +39,13 @@ LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # the limits of a check
 # Keys of every certificate; a key that the claim does not use is null.
 NOTHING = {"format": "attncert/3", "saturation": None, "origin": None, "data_file": None,
            "tokens": None}  # fmt: skip
-INSIDE = 2**22  # the most numbers of data inside a certificate
+INSIDE = 2**22  # the largest number of data entries inside a certificate
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
 _DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, as one item
 
 
 class TooLarge(Exception):
-    """A certificate would be above a cap of the checker; the message is a clause with the
-    reason."""
+    """A certificate would exceed a cap of the checker; the message is a clause with the reason."""
 
 
 class DataFile(dict[str, Any]):
@@ -97,7 +96,7 @@ def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tu
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
     all heads, which have R bits in total, are multiplied by the features and by one another. The
     products value·output, the labels and the terms of one example are in memory. The estimate uses
-    only the sizes of the numbers. bits: the length of a readout that is not computed yet.
+    only the sizes of the numbers. bits: the length of a readout that has not been computed yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()

@@ -1,4 +1,4 @@
-"""The blocks of a network. `block` reads one from a certificate; `widths` checks that sizes
+"""The blocks of a network. `block` reads a block from a certificate; `widths` checks that sizes
 agree."""
 
 if __name__ == "__main__":
@@ -177,7 +177,7 @@ def mask_of(mask: Any) -> Any:
 
 
 def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix of any size; dims do not state it."""
+    """A matrix of any size; `dims` does not contain its size."""
     if hasattr(rows, "integers"):
         return Table(*rows.integers(where))
     need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
@@ -192,8 +192,8 @@ def linear(limits: Limits, rows: Any, where: str, bias: bool = True) -> Map:
 
 
 def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
-    """The widths of tokens and query after the blocks, for n tokens. If the shapes of weights do
-    not fit, the certificate is unusable, whatever the numbers are."""
+    """The widths of tokens and query after the blocks have been applied to n tokens. If the shapes
+    of weights do not fit, the certificate is unusable, whatever the numbers are."""
     for one in blocks:
         every = one.of == "all"
         reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]

@@ -1,4 +1,4 @@
-"""The claim "every-labelling": for all labels there are weights that output them.
+"""The claim "every-labelling": for all labels there are weights whose outputs equal them.
 
 For an example with context E and query e, a head has the logits ln 2 * k with integers k = E K Q^T
 e, the softmax weights p_i = 2^k_i / sum_j 2^k_j and z = E^T p. Output j is the sum of (V O)_j^T z

@@ -1,5 +1,5 @@
-"""Enclosures of SiLU (by the logistic function), GELU (by the normal distribution function), soft
-caps, rotations and normalization.
+"""Enclosures of SiLU (from the logistic function), GELU (from the normal distribution function),
+soft caps, rotations and normalization.
 
 The bounds of a function at the point X / 2^P are two integers around 2^P times its value. A
 nondecreasing function is bounded on a ball by its values at both ends.
@@ -40,7 +40,7 @@ class Functions:
         """F(x) = (1 + erf(x / sqrt 2)) / 2, the normal distribution function; F(-x) = 1 - F(x).
 
         For x >= 0 it is 1/2 + e^(-x^2/2) / sqrt(2 pi) S with S = x + x^3/3 + x^5/15 + ..., each
-        term x^2 / (2k + 1) times the one before: both sides are 1/2 at 0 and have equal
+        term x^2 / (2k + 1) times the previous one: both sides are 1/2 at 0 and have equal
         derivatives. All terms are positive; they are rounded down for the lower bound and up for
         the upper bound. Once 2 x^2 <= 2k + 3, the later terms add up to no more than term k.
         For x >= 1, 1 - F(x) < e^(-x^2/2), which is below 2^-P if x^2 >= 2P.
@@ -124,9 +124,9 @@ class Functions:
     def series(self, X: int, W: int) -> tuple[int, int, int]:
         """2^W cos x and 2^W sin x for x = X / 2^W in [0, 2], with a bound on both errors.
 
-        Term k of e^(ix), x^k / k!, is computed from the term before and rounded down. Its error e_k
+        Term k of e^(ix), x^k / k!, is computed from the previous one, rounded down. Its error e_k
         is at most e_(k-1) x / k + 2, so e_1 = 0, e_2 <= 2, e_3 <= 10/3, and all are below 4. The
-        first term computed as 0 is thus below 4. Each later term is at most half the term before,
+        first term computed as 0 is thus below 4. Each later term is at most half the previous,
         since k > 2 or x is tiny, so that these terms add up to less than 8.
         """
         need(X <= 2 << W, "an angle is out of range", "over limit")

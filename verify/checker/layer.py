@@ -160,7 +160,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         maps.append(list(zip(*by_row, strict=True)))
     unit = limits.product(V.unit, W.unit)
     for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
-        terms, bits = [], layer.tables[0].bits  # bits: at most those of the common denominator
+        terms, bits = [], layer.tables[0].bits  # bits: no more than in the common denominator
         for x, rows in zip(logits, maps, strict=True):
             bits += max(x)
             limits.allow(bits, len(x) + d + m)
@@ -177,8 +177,8 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 
 def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int], int]:
-    """The sum of fractions, each a list of numerators over one denominator. It is computed by
-    halves, so that factors have similar lengths."""
+    """The sum of fractions, each a list of numerators over one denominator. The list of terms is
+    halved repeatedly, so that factors have similar lengths."""
     if len(terms) == 1:
         return terms[0]
     half, product = len(terms) // 2, limits.product

@@ -40,7 +40,7 @@ class Limits:
 
     def allow(self, bits: int, count: int = 1) -> None:
         """Allow `count` numbers of at most `bits` bits in memory. Python stores 30 bits in four
-        bytes, after a header. Every power, product and common denominator is allowed here."""
+        bytes, after a header. Every power, product and common denominator must be allowed here."""
         self.on_time()
         if bits > MAX_BITS:
             self.over(f"a number of over {MAX_BITS} bits")
@@ -55,7 +55,7 @@ class Limits:
         raise Rejected("over limit", reason)
 
     def divide(self, a: int, b: int) -> None:
-        """Allow a division of a bits by b bits, or their greatest common divisor."""
+        """Allow dividing an integer of a bits by one of b bits, or computing their gcd."""
         self.on_time()
         if a * b > MAX_DIVISION:
             self.over(f"a division of over {MAX_DIVISION} bits times bits")

@@ -203,7 +203,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
 
 
 def inverse(limits: Limits, nested: Any, N: int) -> Table | None:
-    """The matrix A. A file may leave its choice to the fast check, since any A will do."""
+    """The matrix A. A file may leave the choice of A to the fast check, since any A will do."""
     return None if nested is None else numbers(limits, nested, "near.inverse", N, N)
 
 

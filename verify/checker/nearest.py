@@ -21,8 +21,8 @@ each step writes a symbol of the answer, which follows the prompt. Before symbol
 fixes the last `width` letters up to letter i (null: all letters), a state that can be reached
 before them, and the symbols written since. Any other place may hold any symbol that some word puts
 there. The blocks before the first attention are computed for each of these symbols, and
-attention reads a box that contains all results. If a box leaves the largest output open, the
-symbols of the first place in `halves` are halved, then those of the next one, and so on.
+attention reads a box that contains all results. If a box does not settle which output is largest,
+the set of symbols at the first place in `halves` is halved, then at the next place, and so on.
 
 Theorem. If the output of the right symbol is the largest in every situation, for its whole box, all
 answers are right. Proof by induction over the answer: if the answer is right before symbol i, some
@@ -200,7 +200,7 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
         return [hull(on, column) for column in zip(*some, strict=True)]
 
     def leads(box: Any, right: int) -> tuple[bool, bool]:
-        """Whether the right symbol may lead by the margin in the box, and whether it does."""
+        """Whether the right symbol can lead by the margin in the box, and whether it must."""
         limits.on_time()
         x, inner, *keys = map(list, zip(*map(at, range(len(box)), box), strict=True))
         table = list(network.before(on, blocks, x, (inner, keys)))
@@ -274,7 +274,7 @@ def hull(on: Mixed, vectors: Any) -> Any:
 
 
 def with_readout(blocks: Any, m: int) -> Any:
-    """The blocks before the readout, a linear map of the query, and this map."""
+    """The blocks before the readout, which is a linear map of the query, and the readout."""
     last = blocks[-1]
     if type(last) is FeedForward and last == FeedForward("query", "identity", last.map, False):
         return blocks[:-1], last.map

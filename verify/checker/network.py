@@ -2,8 +2,8 @@
 
 The state of an example is its tokens and its query, which are vectors. A block maps a state to
 another, and the output is the query after the last block. Read `judge`, then `changed` (a block
-applied to a vector), then `arithmetic.py`: it is exact as long as numbers are rational, and then
-uses balls with the true exponential.
+applied to a vector), then `arithmetic.py`, which is exact as long as numbers are rational and
+otherwise uses balls with the true exponential.
 """
 
 if __name__ == "__main__":

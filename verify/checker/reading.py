@@ -66,7 +66,7 @@ def whole(text: str) -> int:
 
 
 def integer(text: str) -> int:
-    """int(text), by halves: within Python's limit on digits, in less than quadratic time."""
+    """int(text), by repeated halving: within Python's limit on digits, in subquadratic time."""
     half = len(text) // 2
     if half < 256 or text[0] == "-":
         return int(text) if half < 256 else -integer(text[1:])
@@ -130,7 +130,7 @@ def same_digests(cert: dict[str, Any]) -> None:
 
 def numbers(limits: Limits, nested: Any, where: str, *shape: Any) -> Table:
     """Nested lists of numbers as integers over one denominator. If an item of `shape` is a list, it
-    has one size for each of the lists at this depth."""
+    holds the size of each list at this depth."""
     if hasattr(nested, "integers"):  # a table of the fast check, which does not come from JSON
         return Table(*nested.integers(where, *shape))
     lists, lengths = [nested], []

@@ -1,8 +1,8 @@
-"""Token sequences. The context of an example is a sequence up to some place; its query is the last
-token of the context.
+"""Token sequences. The context of an example is a sequence up to and including some place; its
+query is the last token of the context.
 
-A sequence is read once. Contexts are lists of its rows. Without positions, equal symbols share one
-object, so that `merged` in `layer.py` can count them.
+A sequence is read once. Contexts are lists of rows of the sequence. Without positions, equal
+symbols share one object, so that `merged` in `layer.py` can count them.
 """
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class Claim:
     witness:    data with which anyone can check the verdict; every refuted claim has one.
     arithmetic: the arithmetic of the check, such as "exact over ℚ (FLINT)".
     rests_on:   the ids of the claims that it uses.
-    source:     the paper, theorem and step; or "ours" with the place of the argument.
+    source:     the paper, theorem and step; or "ours" and where the argument is written.
     uses:       the hypotheses of the theorem that the step needs, each with the strength it needs.
     about:      for a claim about all weights, the sense in which no weights memorize the labels if
                 the claim is refuted. None for every other claim. It is not in `answer.json`, where

@@ -1,8 +1,8 @@
 """The relations that make up the statements of a proof, and how each is decided.
 
 A statement yields tuples. `(a, op, b, *where)` compares two values by ==, !=, <, <=, >= or >; `(a,
-"mod", p, *where)` says that a residue is not 0. The rest of a tuple names the place: an example, a
-head, a token. The author of a statement does not state its level, which follows from the numbers:
+"mod", p, *where)` says that a residue is not 0. The rest of a tuple says where: which example, head
+or token. The author of a statement does not state its level, which follows from the numbers:
 
     rational numbers                     decided exactly: proved, or refuted
     a residue that is not 0 modulo p     proved: the number is not 0; a residue of 0 shows nothing
@@ -84,8 +84,8 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
 
     where: names for the values that follow a relation, used in the witness. Arithmetic: exact for
     rational values, otherwise balls or floats. Raises NoRelation for an item that is not a
-    relation. An error of the iterable propagates, except `Inexact`, which leaves the statement
-    undecided.
+    relation. An error raised by the iterable propagates, except `Inexact`, which leaves the
+    statement undecided.
 
     >>> decide([(1, "<", 2, 0), (3, "==", 4, 1)], ["example"]).witness
     {'examples': [1], 'relation': '3 == 4 at example 1'}
@@ -167,14 +167,14 @@ def _judged(
 
 
 def _place(where: tuple[Any, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """The place of an entry. A single list in `where`, with a name for each row, names the rows."""
+    """The place of an entry. If `where` is a single list, its items are the names of the rows."""
     if len(where) == 1 and isinstance(where[0], Sequence | np.ndarray) and place:
         return (where[0][place[0]], *place[1:])
     return (*where, *place)
 
 
 def _at_once(left: Any, op: str, right: Any) -> bool:
-    """Whether a single comparison of rational matrices or lists, or of integer arrays, shows that a
+    """Whether comparing rational matrices or lists, or integer arrays, as a whole shows that a
     relation is true."""
     if op == "==" and type(left) in (fmpq_mat, fmpz_mat) and type(right) is type(left):
         return bool(left == right) and left.nrows() * left.ncols() > 0

@@ -78,7 +78,7 @@ class ProofTrace:
         return min([claim.level, *premises])
 
     def __iter__(self) -> Iterator[Claim]:
-        """The claims in topological order; otherwise the given order is kept."""
+        """The claims in topological order; apart from that, the given order is kept."""
         return (self._claims[claim_id] for claim_id in self.order)
 
     def __len__(self) -> int:

@@ -48,7 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads and widths, where wider heads may make a sentence false. heads: None for any number.
+    """Heads and widths, for sentences that wider heads may make false. heads: None for any number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')

@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def equality(self) -> bool:
-        """Whether the conclusion is that outputs equal labels, not only that they are near them."""
+        """Whether the conclusion is that outputs equal the labels, not only that they are near."""
         return isinstance(self.method.claims[0], Exact)
 
     @property
@@ -82,7 +82,7 @@ class Comparison(Answer):
 def compare(
     data: Dataset, question: Compare | None = None, progress: StageProgress = silent
 ) -> Comparison:
-    """Memorize the data by every registered construction and the one of the question; count costs.
+    """Memorize the data with every registered construction and the question's; count the costs.
 
     The conclusion names the constructions whose weights are proved to output the labels exactly, or
     whose features are proved to have full rank. If a construction fails, its entry says why. The

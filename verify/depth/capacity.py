@@ -80,7 +80,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Depth:
-    """For a number of layers, rank J is at most `bound` for all weights, and `rank` for some."""
+    """With `layers` layers, rank J is at most `bound` for all weights, and is `rank` for some."""
 
     layers: int
     bound: int
@@ -158,7 +158,7 @@ def _require_few(data: Dataset, question: Capacity) -> None:
     units = question.feed_forward
     weights = (question.layers - 1) * units * (2 * data.d + 1)
     if data.T * data.m * weights > _MOST_ENTRIES:
-        reason = f"the Jacobian by the weights of these blocks has over {_MOST_ENTRIES:,} entries"
+        reason = f"the Jacobian in the weights of these blocks has over {_MOST_ENTRIES:,} entries"
         raise InputError("feed_forward", reason, units)
 
 
@@ -236,7 +236,7 @@ class _Search:
         return None
 
     def _best(self, shape: Architecture, of: str, enough: int) -> Reached:
-        """The largest rank of a few random networks; the search stops at `enough`."""
+        """The largest rank among a few random networks; the search stops at `enough`."""
         best: Reached | None = None
         for draw in range(_DRAWS):
             seed = self.question.seed + draw
@@ -289,7 +289,7 @@ class _Search:
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int | None:
-        """A lower bound on the heads per layer that all labels need; None if no number suffices."""
+        """A lower bound on heads per layer needed for all labels; None if no number suffices."""
         return self.spans.fewest(
             self.question.layers,
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),

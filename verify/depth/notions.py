@@ -27,8 +27,8 @@ class Notion:
     """The capacity of H heads (per layer): they memorize between `below` and `above` of the T·m
     label numbers.
 
-    claim: whether they memorize all labels. needed: fewer heads do not; None if no number of heads
-    does. enough: a number of heads that suffices for all labels; None if none is known.
+    claim: whether they memorize all labels. needed: fewer heads cannot; None if no number of heads
+    can. enough: a number of heads that suffices for all labels; None if none is known.
     """
 
     about: About

@@ -5,8 +5,8 @@ logits. So the network is evaluated in balls, with the ball 1/2 ± 1/2 for each 
 the ball of a number before a ReLU does not contain 0, the number has the same sign for *all* keys
 and queries, with all other weights as given. So the sign is valid both for scaled and for unscaled
 keys (`verify/derivatives/tower.py`). Near these weights the ReLU is the linear map x ↦ s x with the
-slope s = 1 or 0, at which the tower evaluates it and its derivative. States stay rational (with
-scaled keys), so both proofs of `tower.py` go through.
+slope s = 1 or 0, which the tower uses for it and its derivative. States stay rational (with scaled
+keys), so both proofs of `tower.py` go through.
 """
 
 from __future__ import annotations

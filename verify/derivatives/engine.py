@@ -57,7 +57,7 @@ class Attention:
     """A block of attention: key (H, k, w), query (H, l, w), value (H, k, v), output (H, v, m); see
     (1).
 
-    whole: whether tokens change, too. causal: whether token i attends only to the first i tokens;
+    whole: whether tokens also change. causal: whether token i attends only to the first i tokens;
     the query attends to all. linear: whether the logits serve as weights, without a softmax.
     """
 

@@ -63,7 +63,7 @@ class AttackAnswer(Answer):
     """The answer to an attack, which tried the cases 0 to `stop` - 1.
 
     built:   for each kind, the number of cases in which a result was owed and was correct.
-    outside: the numbers of other cases: undecided, or with no result owed ("refused").
+    outside: how many other cases were undecided, or had no result owed ("refused").
     failure: the first case in which a result was owed and was wrong.
     """
 

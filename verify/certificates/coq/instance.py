@@ -25,7 +25,7 @@ from attncert.verify.checker.reading import integer
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
-_LONGEST = 4000  # the most bits of a number written in decimal, in all claims except interpolation
+_LONGEST = 4000  # longest number written in decimal, in bits; for all claims but interpolation
 _WORD = 2**63
 
 
@@ -128,7 +128,7 @@ Local Notation value_of := (fun x : Z => x)."""
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the theorem. proof: a function of the proof that an evaluation equals true."""
+    """A part of the theorem. proof: a lemma with the premise that an evaluation equals true."""
 
     definitions: str
     statement: str

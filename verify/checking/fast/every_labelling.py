@@ -1,7 +1,7 @@
 """The fast check of "every-labelling" certificates: NumPy instead of Python's integers.
 
-`verify/rank/` computes derivatives and rank modulo the prime of the file, as it does for the writer
-of such files.
+`verify/rank/` computes derivatives and rank modulo the prime of the file, as it does when such
+files are written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The fast check of "interpolation-near" and "network-near": Arb and BLAS with proved bounds.
 
 verify/checker reads the file; a layer is a network of one block. `newton/network_enclosure.py`
-encloses the network, with the code for derivatives that also found the weights, and
+encloses the network, with the derivative code that was also used to find the weights, and
 `contraction.py` applies the theorem. The matrix in the file is rounded to float64, which is allowed
 because the theorem holds for every matrix. If the file has no matrix, an approximate inverse of the
 derivatives is computed here.
@@ -20,11 +20,11 @@ from attncert.verify.derivatives.networks import weights_of
 from attncert.verify.newton.contraction import contractions, distances, inverted, judged
 from attncert.verify.newton.network_enclosure import derivatives, errors
 
-LEAST_BITS, MOST_BITS = 256, 4096  # bits of balls; if more are needed, nothing is shown
+LEAST_BITS, MOST_BITS = 256, 4096  # bits of balls; if more are needed, nothing is proved
 
 
 def judge(cert: dict[str, Any], parts: Any, limits: Limits) -> str:
-    """The claim in one line. Raises Rejected. parts: as read by the checker of either claim."""
+    """The claim in one line. Raises Rejected. parts: as read by the checker for the claim."""
     T, m = dims(cert, "examples labels")
     N, (p, q) = T * m, parts.radius
     network = of_json([cert["layer"]] if "layer" in cert else cert["network"])

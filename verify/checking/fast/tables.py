@@ -45,7 +45,7 @@ class MappedArray:
 
 
 def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedArray]:
-    """The data in `path`, an .npz whose size was compared before. Raises Rejected."""
+    """The data in `path`, an .npz whose size has already been checked. Raises Rejected."""
     name = cert["data_file"]["name"]
     need(cert["claim"] == "full-rank", "data in an .npz are read only for the claim full-rank")
     for key in ("origin", "tokens"):

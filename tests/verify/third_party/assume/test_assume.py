@@ -34,8 +34,8 @@ def random_states(inputs: int, tokens: int, width: int) -> np.ndarray:
 
 
 def judged(states: np.ndarray, kept: list[int], path: Path) -> Assumed:
-    """The answer on a file with all queries, which are first tokens, and the contexts of some
-    inputs."""
+    """The answer for a file that holds the queries of all inputs (their first tokens) and the
+    contexts of some."""
     path = path.with_suffix(".npz")
     np.savez(path, queries=states[:, 0], contexts=states[kept], kept=np.array(kept, dtype=int))
     return assume(load_inputs(str(path)), replace(QUICK, heads=2, head_width=2))
@@ -139,7 +139,8 @@ def test_more_tokens_than_width(tmp_path: Path) -> None:
 
 
 def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
-    """Rank 100 plus noise of 10^-3: full rank, far above rounding, but rank 100 up to 10^-3."""
+    """A matrix of rank 100 plus noise of 10^-3: it has full rank, and rounding is far too small to
+    explain that, but up to 10^-3 the rank is 100."""
     rng = np.random.default_rng(0)
     low = rng.standard_normal((197, 100)) @ rng.standard_normal((100, 768))
     noisy = (low + 1e-3 * rng.standard_normal((197, 768))).astype(np.float32)
@@ -149,8 +150,8 @@ def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
 
 
 def test_sets_within_rounding_are_settled_by_wider_numbers(tmp_path: Path) -> None:
-    """The last coordinate is 10^-9 of the others: rounding to float32 may have made any d queries
-    independent, rounding to float64 has not."""
+    """The last coordinate is 10^-9 times the others: rounding to float32 may have made any d
+    queries independent; rounding to float64 has not."""
     states = random_states(12, 2, 6)
     states[:, :, 5] *= np.float32(1e-9)
     made = judged(states, [], tmp_path)
@@ -166,7 +167,7 @@ def test_sets_within_rounding_are_settled_by_wider_numbers(tmp_path: Path) -> No
 
 
 def test_groups_against_exact_ranks() -> None:
-    """Placed queries, with many dependencies, meet the condition according to FLINT's ranks."""
+    """Among queries with many dependencies, those placed meet the condition, by FLINT's ranks."""
     draw = np.random.default_rng(3)
     for case in range(60):
         table = draw.integers(-1, 2, (14, 4))

@@ -12,12 +12,12 @@ BASES = [10_000.0, 2.0, 1 + 2.0**-52, 1.0, 1 - 2.0**-53, 0.5, 1 / 9, 2.0**-40]
 
 
 def rank(width: int, base: float) -> int:
-    """The number of first positions that are independent (docs/models-and-layers.md)."""
+    """How many of the positions 0, 1, 2, ... are independent (docs/models-and-layers.md)."""
     return 0 if width == 1 else min(width, 2) if base == 1 else width
 
 
 def encodings(positions: int, width: int, base: float) -> list[list[arb]]:
-    """The encodings by definition, in balls."""
+    """The encodings computed from their definition, as balls."""
     b, rows = fmpq(*Fraction(base).as_integer_ratio()), []
     for p in range(positions):
         angles = [p * arb(b) ** (arb(-2 * (j // 2)) / width) for j in range(width)]

@@ -151,7 +151,7 @@ def test_without_one_head_no_weights_have_the_rank() -> None:
 
 
 def test_full_rank_is_not_enough_for_values_narrower_than_the_labels() -> None:
-    """Here rank Z = 2 = T, but one head with values of width one gives no labels of rank 2."""
+    """Here rank Z = 2 = T, but one head with values of width one cannot output labels of rank 2."""
     unit: Any = [[1, 0], [0, 1]]
     data, narrow = Dataset.of(unit, unit, unit), np.array([[1.0], [0.0]])
     weights = {"key": narrow, "query": narrow, "value": narrow, "output": np.array([[1.0, 0.0]])}
@@ -204,7 +204,8 @@ def uniform_head() -> StoredLayer:
 
 
 def test_a_causal_query_among_equal_tokens() -> None:
-    """Real causal outputs of "aba" are not refuted; an ambiguous place is refused."""
+    """Real causal outputs of "aba" are not refuted; a query that could be either of two tokens is
+    refused."""
     rows = [[3], [0], [3]]
     uniform = uniform_head()
     means = ["3", "3/2", "2"]

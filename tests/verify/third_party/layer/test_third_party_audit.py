@@ -84,14 +84,15 @@ def test_ablation_is_what_numpy_gets(files: Path) -> None:
 
 @pytest.mark.parametrize("masked", [False, True])
 def test_nearest_with_biases_has_a_certificate(masked: bool, tmp_path: Path) -> None:
-    """One-hot labels are NumPy's argmax, and no output is near 0 or 1. A moved label is refuted."""
+    """One-hot labels mark the largest output according to NumPy, although no output is near 0 or 1.
+    Wrong labels are refuted."""
     wide = third_party("bert", np.random.default_rng(5), width=4, prefix="layer.3.attention.")
     stored = weights_of(wide, tmp_path)
     mask = np.tri(T, N, dtype=bool) if masked else None
     outputs = wide.outputs(CONTEXTS, QUERIES, mask)
     labels = np.eye(outputs.shape[1], dtype=int)[outputs.argmax(axis=1)]
     answer = layer(stored, Dataset.of(CONTEXTS, QUERIES, labels), mask=mask)
-    present = labels.any(axis=0)  # the margin is to the other labels of the data
+    present = labels.any(axis=0)  # the margin is over the other labels in the data
     top, *rest = np.sort(outputs[:, present], axis=1).T[::-1]
     low, high = map(float, answer.claim.numbers["margin"])
     assert present.sum() > 1 and low - 1e-9 < (top - rest[0]).min() < high + 1e-9
@@ -118,7 +119,7 @@ def test_logits_divided_by_an_irrational_root_have_a_certificate(tmp_path: Path)
 
 
 def test_the_first_examples_and_their_masks(files: Path) -> None:
-    """The mask of a file is for all examples of the data, even if only some are used."""
+    """The mask in a file covers all examples of the data, even if only some are used."""
     mask = np.ones((T, N), dtype=np.int8)
     mask[1, :2] = 0
     np.savez(files / "mask.npz", mask=mask)
