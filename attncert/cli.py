@@ -61,7 +61,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def process() -> NoReturn:
-    """Run `main` as a process that ends at once on a second Ctrl-C, or if one comes at exit."""
+    """Run `main` as a process that ends at once on a second Ctrl-C, or on any Ctrl-C at exit."""
     sys.excepthook, sys.unraisablehook = _silent, _again
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not threads.isdecimal() or int(threads) == 0:  # numba refuses 0 while it is imported
@@ -69,7 +69,7 @@ def process() -> NoReturn:
     gc.set_threshold(_ALLOCATIONS)
     status = main() if not _foreign(sys.argv) else _watched()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    gc.freeze()  # no last garbage collection, which takes 0.2 s
+    gc.freeze()  # no final garbage collection, which takes 0.2 s
     _drop_unwritten()
     sys.exit(status)
 
@@ -84,7 +84,7 @@ def _drop_unwritten() -> None:
 
 
 def _foreign(words: list[str]) -> bool:
-    """Whether a third-party construction is named, whose code may end the process at any time. All
+    """Whether a third-party construction is named: its code may end the process at any time. All
     options of that name are checked, since the last one counts."""
     after = [x for word, x in pairwise(words) if word == "--construction"]
     after += [x.partition("=")[2] for x in words if x.startswith("--construction=")]
@@ -110,7 +110,7 @@ def _watched() -> int:
             os.kill(child, came.si_signo)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
     code = os.waitstatus_to_exitcode(ended[1])
-    if code < 0:  # ended by a signal, as this process then is
+    if code < 0:  # ended by a signal, which then ends this process, too
         with suppress(OSError):  # SIGKILL has no handler
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
@@ -141,7 +141,7 @@ def _again(dropped: sys.UnraisableHookArgs) -> None:
 
 
 def _report(error: BaseException, debug: bool) -> None:
-    """Print the traceback if `debug`, and one line."""
+    """Print one line, after the traceback if `debug`."""
     from attncert.constructions.foreign import error_text, escaped, printable
 
     if debug:

@@ -37,7 +37,7 @@ PACKAGES = ("numpy", "numba", "python-flint")
 
 
 def run(quick: bool, threads: int) -> dict[str, Any]:
-    """Rows for each planted size; under three minutes on two quiet cores."""
+    """Rows for each planted size; under three minutes on two idle cores."""
     rate = subsets_per_second(200 if quick else 4000, threads)
     depth = depth_for(N, D)
     rows = []
@@ -94,7 +94,7 @@ def by_circuits(size: int, seeds: int, limit_s: float, threads: int) -> dict[str
 
 
 def planted(size: int, seed: int) -> tuple[Vectors, tuple[int, ...]]:
-    """float32 multiples of 2^-10; one vector is a small combination of size - 1 others."""
+    """float32 multiples of 2^-10; one vector is a combination of size - 1 others."""
     rng = np.random.default_rng([seed, size])
     table = np.round(rng.standard_normal((N, D)) * 1024) / 1024
     members = rng.choice(N, size, replace=False)

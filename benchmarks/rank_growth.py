@@ -1,4 +1,4 @@
-"""Measures the growth of cost in k (subset size), N (vectors) and T (examples of a layer).
+"""Measures how cost grows with k (subset size), N (vectors) and T (examples of a layer).
 
 Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares of the
 logarithms; b is what is reported. Asymptotically b should be 3 in k for a projected elimination, 1

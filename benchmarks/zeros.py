@@ -1,4 +1,4 @@
-"""Weights with all outputs 0 and a Jacobian that is onto, found in floats and proved in balls.
+"""Weights with all outputs 0 and a Jacobian that is onto, found in float64 and proved with balls.
 
 docs/given-labels.md, Theorem 12: they prove that these heads memorize every labelling of the data.
 Labels are scalars, heads have width one.

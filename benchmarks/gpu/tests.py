@@ -1,4 +1,4 @@
-"""Runs the tests marked `gpu`, which compare every kernel and path with the CPU and FLINT."""
+"""Runs the tests marked `gpu`, which compare every kernel and code path with the CPU and FLINT."""
 
 from __future__ import annotations
 
