@@ -34,7 +34,7 @@ _OF_ONE_LAYER = ("heads", "scale", "logit_unit")
 _CHANGES = {
     "query": "It changes the query.",
     "all": "It changes every token and the query.",
-    "row": "It reads query and tokens in one row, and changes the query.",
+    "row": "It reads the query and the tokens as one row, and changes the query.",
 }
 
 
@@ -59,7 +59,7 @@ def given_network(
     network: Network, data: Dataset, question: LayerQuestion, reading: Claim | None = None
 ) -> Proof:
     """Judge a network from a file on data: `attncert layer` for networks that are not one layer.
-    reading: the claim that it was read correctly from a model of another library.
+    reading: the claim that the network was read correctly from another library's model.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
     certificate shows equality, the least margin, or the largest error. Raises InputError for
@@ -88,7 +88,7 @@ def given_network(
 
 
 def unread(reading: Claim | None) -> list[Claim]:
-    """The claim that nothing is known about the labels, if the layer as read does not reproduce the
+    """The claim that the labels were not judged, if the layer as read does not reproduce the
     recorded outputs; else no claim."""
     if reading is None or reading.level.holds:
         return []

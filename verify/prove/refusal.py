@@ -3,9 +3,9 @@
 - How many of the examples can the construction place? This is the size of the largest part that
   meets A2 and the partition condition.
 - Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
-  choice of weights (limits/tightness) may exclude universal memorization, by one choice of keys
-  and queries for all labels. If they do not exclude it, random weights may show that it is
-  possible.
+  choice of weights (limits/tightness) may exclude universal memorization, that is, a
+  single choice of keys and queries for all labels. If they do not exclude it, random weights may
+  show that it is possible.
 - Can any weights output the *given* labels? Weights that depend on the labels can do more: only
   relations between rows, or labels whose rank is too large, exclude them.
 """
@@ -36,7 +36,7 @@ from attncert.verify.provenance.conclusion import in_words_of
 from attncert.verify.statements.known import capacity
 from attncert.verify.statements.steps import conclusions
 
-MOST_PLACED = 2000  # the largest part is computed for at most this number of examples
+MOST_PLACED = 2000  # the largest part is computed for at most this many examples
 
 
 def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:

@@ -62,8 +62,8 @@ class Outcome:
 
 
 def require_values(run: Run, statements: Judged) -> BuiltLayer:
-    """The weights that were built. Raises HypothesisFails if there are none, or if the values are
-    too narrow for them."""
+    """The weights that were built. Raises HypothesisFails if no weights were built, or if the
+    values are too narrow."""
     if statements.placed is None:
         assert statements.failure is not None
         raise statements.failure
@@ -95,7 +95,7 @@ def check_saturation(run: Run, built: BuiltLayer) -> list[Claim]:
 
 
 def check_rank(run: Run, built: BuiltLayer) -> list[Claim]:
-    """The claim rank Z = T at finite weights, and the reduction by which this suffices."""
+    """The claim rank Z = T at finite weights, and the reduction that makes it sufficient."""
     run.progress("rank", 0, run.data.T)
     progress = partial(run.progress, "rank")
     where = run.question.device, run.cluster
@@ -147,7 +147,7 @@ def _brief(x: float) -> str:
 
 
 def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
-    """The outcome of steps 9 and 10, or of the rank. prime: a prime modulo which the rank is T."""
+    """The outcome of steps 9 and 10, or of the rank check. prime: modulo it, the rank is T."""
     data, bits = run.data, predicted_bits(built, run.data)
     if why := _rank_reason(run, built, bits):
         return _by_rank(run, built, bits, prime, why)

@@ -13,7 +13,7 @@ from attncert.verify.statements.steps import heads
 
 
 def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...]:
-    """A record for each head that places a group, computed from the layer's logits."""
+    """A record for each head that places a group of examples, computed from the layer's logits."""
     out = []
     for record, weights in zip(construction.heads, construction.layer.heads, strict=False):
         table = features.logit_table(weights, data)
@@ -32,8 +32,8 @@ def summaries(data: Dataset, construction: BuiltLayer) -> tuple[HeadSummary, ...
 
 
 def _rate(data: Dataset, head: SteeringHead) -> int | None:
-    """The least lead of a row L_s, over the earlier examples, in the term that c multiplies; None
-    if it is not a whole number above 0."""
+    """The least lead of a row L_s in the coefficient of c, over all earlier examples; None if it
+    is not a whole number above 0."""
     if head.selector is None or head.c is None:
         return None
     gaps = leads(heads.lead(data, head), head.targets)

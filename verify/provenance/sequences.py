@@ -94,8 +94,8 @@ class Prefixes(Sequences):
         return [timed(partial(self._claim, data))]
 
     def _claim(self, data: Dataset) -> Claim:
-        """The claim about this origin. It compares the data with the checker's reading of the
-        sequences, and classes by products instead of fractions."""
+        """The claim about this origin. The data are compared with the checker's reading of the
+        sequences, and classes are compared by products instead of fractions."""
         others = [(t, s) for t, s in enumerate(self.first) if s < t]
         apart = next((pair for pair in others if not _one_class(self.whole, *pair)), None)
         wrong = _unlike(data) or ("" if apart is None else f"examples {apart} are of two classes")
@@ -148,9 +148,9 @@ def _unlike(data: Dataset) -> str:
 
 
 def _in_order(data: Dataset, t: int, tokens: list[list[int]], unit: int, own: int) -> bool:
-    """Whether these tokens over `unit` are the tokens of the data in their order. The first token
-    of each row is compared; every other token must be the same object as the first token of its
-    row."""
+    """Whether these tokens, divided by `unit`, are the tokens of the data, in the same order. The
+    first token of each row is compared; every other token must be the same object as the first
+    token of its row."""
     order = np.arange(data.tokens(t)) if data.order is None else data.order[t]
     if len(tokens) != len(order):
         return False

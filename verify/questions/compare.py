@@ -11,7 +11,7 @@ from attncert.verify.questions.values import SEED, text
 
 @dataclass(frozen=True, repr=False)
 class Compare(Question):
-    """Memorize DATA by every construction, and say what each costs.
+    """Memorize DATA with every construction, and say what each costs.
 
     Arithmetic and source: see `attncert.compare`. Raises InputError for options out of range.
 

@@ -17,7 +17,7 @@ from attncert.verify.questions.values import (
 
 _MOST_STEPS = 10**9
 _MOST_LAYERS = 16
-MOST_EXACT_LAYERS = 5  # there are no longer towers of primes below 2^24
+MOST_EXACT_LAYERS = 5  # no tower of primes below 2^24 is longer
 _LAYERS = "number L of layers of H heads each; the last reads out"
 
 

@@ -56,5 +56,5 @@ class LayerQuestion(Question):
     computed_in: str | None = option(
         None,
         one_of(*FORMATS),
-        f"also decide what a machine computes in {' | '.join(FORMATS)}, in any order of its sums",
+        f"also judge the outputs computed in {' | '.join(FORMATS)}, with sums in any order",
     )

@@ -11,6 +11,6 @@
 | balls | `ball.smallest_singular_value` | full row rank, enclosed |
 | floats | `assume.spectra.Spectrum` | nothing: numerical |
 
-All use `residues` (any table mod p) and `engines` (the elimination on CPU threads and on a GPU).
+All of these use `residues` (any table mod p) and `engines` (elimination on CPU threads or a GPU).
 This file imports nothing, so that `constructions.exact.primes` loads no compiler.
 """

@@ -4,9 +4,9 @@ The entries of the matrices are floats, regarded as exact, or enclosures (softma
 exponentials). Z is T×K with T <= K.
 
 **Right inverse.** Let R be any K×T matrix and E = I - ZR. If ||E|| < 1 in some submultiplicative
-norm, ZR is invertible (Neumann), so Z has full row rank. We use the 2-norm, which is at most the
-root of the largest row sum times the largest column sum. Ball arithmetic bounds it for every matrix
-in the enclosure Z. R need not be accurate: it is Z^T (Z Z^T)^{-1} in approximate arithmetic.
+norm, ZR is invertible (Neumann), so Z has full row rank. We use the 2-norm, which is at most
+sqrt(largest absolute row sum * largest absolute column sum). Ball arithmetic bounds it for every
+matrix in the enclosure Z. R need not be accurate: it is Z^T (Z Z^T)^{-1} in approximate arithmetic.
 
 **Smallest singular value** (ours, elementary). For a unit row vector u, with delta = ||E||_2 < 1,
 1 - delta <= ||uZR||_2 <= ||uZ||_2 ||R||_2, and ||R||_2 is at most the Frobenius norm. Hence

@@ -103,8 +103,8 @@ def relations(table: Any) -> tuple[Relation, ...]:
 def find_relation(table: Any, rows: Sequence[int] | None = None) -> Relation | None:
     """A short relation between these distinct rows; None if they are independent. Both are proved.
 
-    It is the fundamental circuit with the smallest support for one basis: every proper subset of
-    its rows is independent, but a smaller circuit may exist. Only a small system is solved to find
+    It is the smallest of the fundamental circuits of one basis: every proper subset of its rows is
+    independent, but a smaller circuit may exist. Only a small system is solved to find
     a small dependent set in a large subset.
 
     >>> find_relation([[1, 0], [5, 3], [0, 1], [2, 0]])

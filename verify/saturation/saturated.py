@@ -1,4 +1,4 @@
-"""Every earlier example attends to one row L_s with 1 - p < 2^-B at a head's c, but not below.
+"""Every earlier example attends to one row L_s with 1 - p < 2^-B at a head's c, the least such c.
 
 Derivation (ours). In units of ln 2 the logits are integers k_i, so p = 2^k_L / Σ_i 2^k_i, and
 
@@ -45,7 +45,7 @@ class Drops(NamedTuple):
 
 def saturated(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
     """The claim for these bits: refuted if some c falls short, or if a head's rows do not lead in
-    the limit. If the rank was not certified at a smaller c, a head's c is larger than the least.
+    the limit. If the rank was not certified at a smaller c, a head's c is not the least such c.
     Exact."""
     ends, larger, wrong = dict[int, int](), dict[int, int](), list[int]()
     for h, record in _moving_heads(built):

@@ -110,7 +110,7 @@ def dask(address: str | None) -> Iterator[Cluster | None]:
         connection = await connect(address, timeout=10, **tls)
         await connection.close()
 
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error is enough
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error suffices
     try:  # before a client exists: a client that never connected hangs when discarded
         with ThreadPoolExecutor(1) as apart:  # a notebook's thread already has an event loop
             apart.submit(asyncio.run, reach()).result()
@@ -159,9 +159,9 @@ def answered(
 ) -> Generator[Record]:
     """The records of shards, in their order, from workers.
 
-    submit: starts a shard, and returns a future for the answer of `remote`. At most one shard
-    more than the workers have threads is in progress at a time, so that little work is lost with a
-    worker.
+    submit: starts a shard, and returns a future for the answer of `remote`. The shards in
+    progress never outnumber the workers' threads by more than one, so that little work is lost with
+    a worker.
     """
     ahead = 1 + sum(cluster.nthreads().values())
     for shard, answer in zip(shards, in_order(submit, shards, ahead), strict=True):

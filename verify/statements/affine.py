@@ -77,7 +77,7 @@ def _saturation(at: View, head: WidthOneHead, number: int) -> Relations:
 
 
 def _leads(data: Dataset, head: WidthOneHead, table: Table) -> list[float]:
-    """For each target, its lead over the entries of all rows of the context that differ from it."""
+    """For each target row, the lead of its entry over the entries of all different rows."""
     out = []
     for s, target, row in zip(head.earlier, head.targets, dense(table).tolist(), strict=True):
         context = data.context(s).tolist()

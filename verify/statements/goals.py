@@ -94,7 +94,7 @@ class Nearest:
     given. For one-hot labels this says that the argmax is right, and the margin is the difference
     between the entry at the label and the largest other entry.
 
-    The margin may be of the same types as the bound of `Within`, with the same arithmetic and
+    The margin may have the same types as the bound of `Within`, with the same arithmetic and
     errors. The claim is vacuous if all labels are equal. Source: verify/outputs/nearest.py.
 
     >>> Nearest(), Nearest(margin="1/2")
@@ -165,7 +165,7 @@ def limited(
 
 def all_concluded(goals: Sequence[Goal], views: Views) -> Concluded:
     """The claims of all goals. The claim of the first goal is the conclusion and comes last; the
-    others have their own ids."""
+    claims of the other goals have ids of their own."""
     first = goals[0].concluded(views)
     known, bounds = {claim.id: claim for claim in first.claims[:-1]}, first.bounds
     for goal in goals[1:]:

@@ -40,9 +40,9 @@ from attncert.verify.statements.states import Views
 
 @dataclass(frozen=True)
 class Judged:
-    """A judged construction: its claims, except about outputs, and the data as the construction
-    sees them. failure: the hypothesis that the builder named, or why the rank of a layer is too
-    small. placed: the layer with the examples that each head places."""
+    """A judged construction: its claims, except those about outputs, and the data as the
+    construction sees them. failure: the hypothesis that the builder named, or why the rank of a
+    layer is too small. placed: the layer with the examples that each head places."""
 
     data: Dataset
     claims: list[Claim]

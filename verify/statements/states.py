@@ -116,7 +116,7 @@ class View:
         return [context.tolist() for context in _contexts(states, self.data.T)]
 
     def states(self, block: int) -> States:
-        """The states after this block, or before the first if 0. Raises Inexact if unknown."""
+        """The states after this block; 0: before the first block. Raises Inexact if unknown."""
         if not 0 <= block <= self.network.depth:
             raise InputError("block", f"a number from 0 to {self.network.depth}", block)
         return self._run.after(block)

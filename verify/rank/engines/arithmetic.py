@@ -54,7 +54,7 @@ def lazy_terms(p: int, dtype: str) -> int:
 
 
 def modulus(p: Any, dtype: str, terms: int = 1) -> int:
-    """Return `p`. Raises InputError unless it is a prime >= 11 that allows sums of `terms`
+    """Return `p`. Raises InputError unless p is a prime >= 11 that allows sums of `terms`
     products."""
     if isinstance(p, bool) or not isinstance(p, int) or p < 11 or not fmpz(p).is_prime():
         raise InputError("prime", "a prime of at least 11", repr(p))

@@ -24,7 +24,7 @@ from array_api_compat import array_namespace
 from attncert.verify.rank.engines.arithmetic import lazy_terms, modulus, reduce
 from attncert.verify.rank.engines.cuda import WIDTH, CudaKernels
 
-GROUP = 4 * WIDTH  # the most rows in one product with later rows
+GROUP = 4 * WIDTH  # the largest number of rows in one product with later rows
 
 
 def prefixes(stack: Any, p: int, kernels: CudaKernels) -> Any:

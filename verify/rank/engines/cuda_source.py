@@ -23,7 +23,7 @@ SOURCE = r"""
 #ifndef PER_THREAD
 #define PER_THREAD 1
 #endif
-#ifndef THREADS // the most in a block, which limits the registers of a thread
+#ifndef THREADS // the most threads in a block, which limits the registers of each
 #define THREADS 1024
 #endif
 #if PER_THREAD <= 4 // registers; more columns are in local memory anyway

@@ -205,7 +205,7 @@ def rank_of(
     """The rank modulo p of the rows that `make` computes for these data with the namespace xp.
 
     cluster: eliminates a large table on its workers (`is_spread`); the rank is then assumed.
-    errors: exceptions of `make` and its rows, which are raised unchanged.
+    errors: exceptions raised by `make` or by its rows, which are passed on unchanged.
     """
     if cluster is not None and is_spread(count, cluster):
         return spread_rank(make, data, p, count, cluster, progress, errors)
@@ -213,7 +213,7 @@ def rank_of(
 
 
 def is_spread(count: int, cluster: Cluster | None) -> bool:
-    """Whether `rank_of` lets workers compute the rank of this number of rows."""
+    """Whether `rank_of` lets workers compute the rank of a matrix with this many rows."""
     return cluster is not None and count > _SMALL
 
 

@@ -11,11 +11,11 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.errors import InputError
 from attncert.constructions.layer import Layer
 
-HEIGHT = 256  # the most rows in a block: sums of 256 products are exact for PRIMES_FLOAT64
+HEIGHT = 256  # the largest block height: sums of 256 products are exact for PRIMES_FLOAT64
 _WORKING = 9  # float64 arrays of a block's size in memory: blocks, a panel, temporaries
 _WINDOWS = 8  # arrays of the window's size: the window, its elimination, the inverse
 _SPARE = 64  # extra columns beyond T; a random minor then vanishes about once in p^64 draws
-_TEMPORARY = 2**24  # the most numbers in memory from which rows of Z are computed
+_TEMPORARY = 2**24  # limit on the numbers held in memory from which rows of Z are computed
 
 
 def widths(data: Dataset, heads: int, memory: int) -> list[int]:

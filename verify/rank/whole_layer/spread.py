@@ -84,8 +84,8 @@ def spread_rank(
     eliminated here.
 
     make: computes the rows of some examples, equally many for each. count: the number of all rows.
-    Raises InputError for false records and for workers that are lost too often. errors: exceptions
-    of `make`, which are raised unchanged.
+    Raises InputError if records are wrong or workers are lost too often. errors: exceptions raised
+    by `make`, which are passed on unchanged.
     """
     shards = Plan("rows", 0, data.T, max(1, _BLOCK * data.T // count)).shards()
     run = _Run(shards, make, data, p, count // data.T, cluster, progress, errors)

@@ -41,8 +41,8 @@ _SLACK = 32  # extra columns of a window, so that a generic block finds all its 
 
 @dataclass(frozen=True, eq=False)
 class _Panel:
-    """The pivot columns and the other columns, both counted among the columns that earlier panels
-    left. rows: the pivot rows in the other columns, (pivots, others), float32."""
+    """The pivot columns and the other columns, both numbered among the columns that remained after
+    earlier panels. rows: the pivot rows in the other columns, (pivots, others), float32."""
 
     pivots: Any
     others: Any
@@ -91,7 +91,7 @@ class Elimination:
         return block
 
     def __sizeof__(self) -> int:
-        """The bytes of the panels, by which Dask measures its memory."""
+        """The size of the panels in bytes, which Dask uses to track memory."""
         return sum(int(panel.rows.nbytes) for panel in self._panels)
 
     def _pivots(self, block: Any, passed: int) -> tuple[IntArray, IntArray, int]:

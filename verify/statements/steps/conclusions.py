@@ -23,7 +23,7 @@ from attncert.verify.rank.engines.devices import DeviceChoice
 from attncert.verify.rank.whole_layer.layer import layer_rank
 from attncert.verify.sharding.engine import Cluster
 
-# If Z has at least this number of entries, blocks of rows in float64 are faster than FLINT,
+# If Z has at least this many entries, blocks of rows in float64 are faster than FLINT,
 # although loading compiled code takes 0.3 s (benchmarks/rank.py).
 BLOCKS_FROM = 150_000
 

@@ -64,7 +64,7 @@ def few_examples(at: View) -> bool:
 
 
 class Tables:
-    """Caches of the logits of one head, and of the features modulo a prime of the first heads."""
+    """Caches of the logits of one head, and of the first heads' features modulo a prime."""
 
     def __init__(self, data: Dataset, built: BuiltLayer) -> None:
         self.data, self.built = data, built
@@ -81,7 +81,7 @@ class Tables:
         return self.table
 
     def first(self, count: int) -> features.Progressive:
-        """The features modulo a prime of the first `count` heads."""
+        """The features of the first `count` heads modulo a prime."""
         if self.residues is None or self.appended > count:
             self.residues = features.Progressive(self.data, features.usable_primes(self.data)[0])
             self.appended = 0
@@ -109,8 +109,8 @@ def weights_of(at: View, number: int) -> Head:
 
 
 def lead(data: Dataset, head: SteeringHead) -> Table:
-    """(v·e_s)·E⁽ˢ⁾u, the factor of c, for the earlier s; shape (N, n). Exact: integers if possible,
-    else rationals (objects)."""
+    """(v·e_s)·E⁽ˢ⁾u, the coefficient of c, for the earlier s; shape (N, n). Exact: integers if
+    possible, else rationals (objects)."""
     steering = Head(head.separator, head.selector)
     table, scale = features.products(steering, data, head.earlier)
     if scale == 1:
@@ -140,7 +140,7 @@ def features_of(table: Table, residues: features.Progressive) -> IntArray:
 def softmax_residues(
     table: ObjectArray, residues: features.Progressive, examples: Sequence[int]
 ) -> IntArray:
-    """The softmax weights mod p. If a sum vanishes, all are 0, which proves nothing."""
+    """The softmax weights mod p. If a sum vanishes, 0 for every weight, which proves nothing."""
     try:
         return features.softmax_mod(table, residues.prime, residues.times(examples))
     except SumVanishes:

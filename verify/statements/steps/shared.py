@@ -179,7 +179,7 @@ INTEGRAL = placing(
 
 
 def _logits(at: View, head: PlacedHead, number: int) -> Relations:
-    """The recorded logits agree with the layer's weights, from which the readout is solved."""
+    """The recorded logits, from which the readout is computed, agree with the layer's weights."""
     for t, row, own in zip(head.group, head.logits, group_rows(at, head, number), strict=True):
         yield list(row), "==", own, t
     yield {"group size": len(head.group)}

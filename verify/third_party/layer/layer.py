@@ -81,7 +81,7 @@ def layer(
     mask: BoolArray | None = None,
 ) -> LayerAnswer | Proof:
     """The errors, rank, saturation and heads of a third-party attention layer on data, or the
-    errors of a network of other blocks.
+    errors of a network with other blocks.
 
     weights: a file, or `attncert.Weights`. data: a recording also contains the outputs that the
     weights must reproduce. mask: (T, n), True for the rows seen; None for the mask of the question.
@@ -153,7 +153,7 @@ def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
 ) -> tuple[Dataset, Recorded | None, bool]:
     """The first examples with the rows that each query sees, their recorded outputs, and whether
-    there is a mask. A mask is for all examples of the data."""
+    there is a mask. A mask covers all examples of the data."""
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data

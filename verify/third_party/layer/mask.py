@@ -52,7 +52,7 @@ def causal_mask(data: Dataset) -> BoolArray:
     """The mask (T, n) for queries that are tokens of their contexts and see no later tokens.
 
     In token sequences the query is the last token. If the tokens of a shared context are the
-    queries in their order, query t is token t. Otherwise a query is the only token that equals it.
+    queries in their order, query t is token t. Otherwise a query is the one token equal to it.
     Raises InputError if no token or several tokens equal the query.
 
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1], [2], [1]])).astype(int).tolist()

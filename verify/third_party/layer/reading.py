@@ -69,7 +69,7 @@ def read_claim(
 def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
     """The same claim about a network of another library; None if its blocks were given and not read
     from a model. Rounding is bounded by the model of `verify/outputs/rounding.py`, and by a
-    fraction of the largest output, since the model's bounds are wide for short formats."""
+    fraction of the largest output, since the model's bounds are wide at low precision."""
     if recorded is not None:
         machine = replace(FORMATS["float32"], p=round(-math.log2(recorded.unit)))
         try:
@@ -138,7 +138,7 @@ def _exact(outputs: FloatArray) -> fmpq_mat:
 
 
 def _lost(attention: Attention, unit: float) -> float:
-    """The largest difference between the outputs with roundoff and the outputs in float64."""
+    """The largest difference between the outputs with this roundoff and those in float64."""
     with np.errstate(all="ignore"):
         wide = _by_numpy(attention, np.float64, 0)
         sums = (np.float32, np.float64)  # the second type is used if the first overflows
