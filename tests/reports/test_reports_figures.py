@@ -82,8 +82,8 @@ def test_groups_are_outlined_and_axes_are_labelled() -> None:
 
 
 def test_numbers_beyond_floats_are_told_and_drawn() -> None:
-    """For data with huge exponents, B has hundreds of digits, and 1 - p_max is below every
-    float."""
+    """For data with huge exponents, B has hundreds of digits, and 1 - p_max is smaller
+    than every positive float."""
     proof = fixtures.paper_proof()
     huge = replace(
         proof.heads[1], c=10**400, bits=10**400, z_bits=10**500,

@@ -132,7 +132,7 @@ def of_an_example(draw: Draw, file: Certificate) -> None:
 
 
 def of_the_order(draw: Draw, file: Certificate) -> None:
-    """Changes of examples, with everything that belongs to them."""
+    """Changes to examples, along with everything that belongs to them."""
     size, T, lists = by_example(file)
     order = draw.sample(range(T), T)
     for x in lists:

@@ -1,6 +1,6 @@
-"""The rank of the Jacobian of layers with ReLU blocks in floats, in code that shares nothing with
-the project's: x + B relu(A x + a) + b as it stands, softmax with exp, random real weights, and
-derivatives by complex steps."""
+"""The rank of the Jacobian of layers with ReLU blocks, computed in floats by code that shares
+nothing with the project's: x + B relu(A x + a) + b as it stands, softmax with exp, random real
+weights, and derivatives by complex steps."""
 
 from __future__ import annotations
 

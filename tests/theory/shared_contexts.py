@@ -1,7 +1,7 @@
 """Tests docs/shared-contexts.md on random small cases: one head, one context of n tokens.
 
-A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures, it uses 60
-digits of mpmath and inequalities with a margin of 10^-40. A case returns the statements that it
+A head is g(s) = Σ w_i e^(μ_i s) / Σ e^(μ_i s) at s = q·e_t. Instead of enclosures, 60 digits
+of mpmath and inequalities with a margin of 10^-40 are used. A case returns the statements that it
 tried and whether each of them held. Case k of a target depends only on (target, 0, k).
 
     PYTHONPATH=tests python tests/theory/shared_contexts.py TARGET CASES
@@ -248,7 +248,7 @@ def branches_case(rng: random.Random) -> Outcome:
 
 
 def independence(head: Head, n: int) -> tuple[mpf, mpf]:
-    """The least of 2n - 1 distances of the branches, and a determinant of the functions there."""
+    """The least of 2n - 1 distances between branches, and a determinant of the functions there."""
     rows = []
     for k in range(2 * n - 1):
         ends = branches(head, mpf(k) / (2 * n - 2))

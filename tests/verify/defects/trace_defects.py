@@ -160,7 +160,7 @@ def sampled_called_proved() -> Account:
 
 
 def another_data_set() -> Account:
-    """The proof of five examples, shown with seven."""
+    """The claims about seven examples, shown with the data of five of them."""
     run = account()
     return replace(run, proof=replace(run.proof, data=run.proof.data.take(5)))
 

@@ -41,7 +41,7 @@ SLICES = [(0, 1, 4), (1, REPRESENTATIVES, 1)]
 def test_every_relation_modulo_five_is_seen(k: int, slices: tuple[int, int, int]) -> None:
     """Relations of twelve vectors in four coordinates modulo 5 are counted by enumeration.
 
-    A relation is seen once, or four times in slice 0, if the sums of its halves are 0.
+    A relation is seen once or, if the sums of its halves are 0, four times, in slice 0.
     """
     start, stop, times = slices
     rng = np.random.default_rng(k)

@@ -162,7 +162,7 @@ def random_layer(name: str, reach: float) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_over_a_box_are_enclosed(name: str) -> None:
-    """Both checkers, at random weights of the box, agree with the float64 formulas of the fit."""
+    """Both checkers, at random weights in the box, agree with the float64 formulas of the fit."""
     reach = Fraction(1, 64)
     data, shape, weights, moved = random_layer(name, float(reach))
     everything = range(shape.parameters)

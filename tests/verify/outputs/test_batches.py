@@ -1,4 +1,4 @@
-"""Compares batches of boxes in float64 with exact outputs of points in them, and with Arb."""
+"""Compares batches of boxes in float64 with exact outputs for points in them, and with Arb."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_equal_tokens_of_a_sequence_are_one_row_behind_the_blocks() -> None:
 
 
 def test_a_network_of_ones_own_comes_before(tmp_path: Path, shell: Shell) -> None:
-    """The same blocks come from a file; files without a network get a one-line error."""
+    """The same blocks are read from a file; files without a network get a one-line error."""
     (tmp_path / "network.json").write_text(json.dumps({"network": as_json(mean(3))}))
     proof = prove(DATA, replace(BEFORE, before=str(tmp_path / "network.json")))
     twin = prove(DATA, BEFORE)

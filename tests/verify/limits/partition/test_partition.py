@@ -34,7 +34,7 @@ from attncert.verify.limits.partition.claims import BestPartition, best_partitio
 # be the first group; in another order the condition holds.
 DEPENDENT = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
 
-# Two groups, of 5 and 4, can hold eight of these nine queries; no flat of small rank explains why.
+# Groups of 5 and 4 can hold only eight of these nine queries; no flat of small rank explains why.
 HARD = [
     [0, 1, -1, 1, 1],
     [-1, 0, 0, 0, 0],
