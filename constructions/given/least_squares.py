@@ -151,7 +151,7 @@ def minimise(
 
 
 def start(shape: Shape, seed: int) -> FloatArray:
-    """Small random weights; if d_v ≥ m the output is H copies of [I_m; 0], and is not changed."""
+    """Small random weights; if d_v ≥ m, the output is H copies of [I_m; 0], and is not changed."""
     draw = np.random.default_rng(seed)
     size = (4.0 * shape.d**2 * shape.head_width) ** -0.25
     weights = size * draw.standard_normal(shape.parameters)

@@ -2,9 +2,9 @@
 
 Head h gives example t the number g(s) = Σ w_i exp(μ_i s) / Σ exp(μ_i s) at s = q·e_t, with μ = E k
 and w = E v. Small random weights make g nearly linear in s, and the search then stops near H d
-examples (docs/shared-contexts.md). It needs heads whose g has turning points, and data with the
-same scale in all directions. Heads on fewer than four independent tokens have few turns, so they
-begin with small weights.
+examples (docs/shared-contexts.md). The search needs heads whose g has turning points, and data with
+the same scale in all directions. Heads on fewer than four independent tokens have few turns, so
+they begin with small weights.
 
 **Whitening.** Let X be the queries, row by row, X = U S Vᵀ its singular value decomposition, r its
 number of rows. X A with A = √r V S⁻¹ Vᵀ has uncorrelated columns of mean square one. Query weights

@@ -1,4 +1,4 @@
-"""Weights at which all outputs are 0, whatever the data: heads in sets that share key and query.
+"""Weights with which all outputs are 0, whatever the data: sets of heads share key and query.
 
 The heads of a set have one M = KQᵀ, hence one z, and add (sum of their V_h O_h)ᵀ z to the output:
 0 if the products V_h O_h add up to 0. If the Jacobian of the outputs with respect to all weights
@@ -10,7 +10,7 @@ k such heads of width w memorize G(k) examples (m = 1, Theorem 14): with j = min
     G(k) = a + jρ(a + d - ρ) - ρ j(j-1)/2 - (d - ρ) i(i-1)/2.
 
 This is proved for almost all data with distinct contexts, and for one shared context with affinely
-independent rows. On given data, a set memorizes as many labels as the rank of its Jacobian.
+independent rows. On given data, the rank of a set's Jacobian is the number of labels it memorizes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arithmetics in which a network is evaluated: rationals, and Arb's balls that enclose reals.
 
-A block consists of products and of functions, as defined here. A softmax does not change when all
+A block consists of products and of the functions defined here. A softmax does not change when all
 logits are shifted. So it is rational if they differ by integers in units of ln 2 (powers of two
 over their sum), or not at all (equal weights). Balls enclose the true numbers in all cases. If a
 ball is too wide to decide a tie or the sign at a threshold, the evaluation raises `Inexact`.

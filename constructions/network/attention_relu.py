@@ -12,8 +12,8 @@ different frequencies of tokens. Queries are unchanged, so let μ and ν be diff
 u a vector for which all tokens' u·x are different. Let M_μ(α) = Σ μ(x) 2^(α D u·x): its logarithm
 has the derivative D z ln 2. If μ and ν have equal z at infinitely many integers α, their z are
 equal everywhere: an exponential sum that is not 0 has finitely many zeros. So M_μ and M_ν are
-proportional, and equal at 0. Then their coefficients are equal: μ = ν. So for each pair all but
-finitely many α work. No softmax layer, with or without a skip connection, separates examples with
+proportional, and equal at 0. Then their coefficients are equal: μ = ν. So all but finitely many α
+work for each pair. No softmax layer, with or without a skip connection, separates examples with
 equal queries and frequencies: if their labels differ, the error names them.
 
 α = 0, the mean of u·x, is tried first: it keeps z short. The bits of softmax denominators are the

@@ -12,8 +12,8 @@ base 4: b_1 4^(N-1) + b_2 4^(N-2) + ... + b_N.
 position of a group and 1 from the next group on, for s_last ≤ k and k + 1 < s_last + 3. So the
 first tape plus the sum of these steps times the tapes' differences is the tape of its group.
 
-*One bit.* Multiplied by 6/4^N the tape is t = 6(b_1/4 + b_2/16 + ...). The bits after the first add
-at most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, else t ≥ 3/2. So the bit and the rest are
+*One bit.* Multiplied by 6/4^N, the tape is t = 6(b_1/4 + b_2/16 + ...). The bits after the first
+add at most 6(1/16 + 1/64 + ...) = 1/2: t ≤ 1/2 if b_1 = 0, else t ≥ 3/2. So b_1 and the rest are
 
     b_1 = relu(t - 1/2) - relu(t - 3/2)   and   4t - 6 b_1.
 

@@ -2,7 +2,7 @@
 
 **Gated** (Dauphin et al. 2017; Shazeer 2020): activation(x·gate + gate_bias) ∘ (x·weights + bias),
 entry by entry. It is called SwiGLU if the activation is SiLU, and GEGLU if it is GELU; without an
-activation it is a bilinear map. A readout after it maps the result back to the width of x.
+activation, it is a bilinear map. A readout after it maps the result back to the width of x.
 
 **Group**: blocks in order, whose result is added to the vectors that the first one reads. A
 transformer's layer x + attention(RMSNorm(x)) is a group of two blocks, since the skip connection of

@@ -1,7 +1,7 @@
 """Networks in JSON: the key `network` of a certificate, and a user's own network.json.
 
 Both hold the blocks in order, with the keys and words of docs/certificate.md and numbers of any
-length that the checker reads. In a user's file, they may be integers, decimals or "p/q".
+length that the checker reads. In a user's file, numbers may be integers, decimals or "p/q".
 """
 
 from __future__ import annotations

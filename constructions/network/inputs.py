@@ -41,7 +41,7 @@ class Inputs:
 
     @classmethod
     def of_data(cls, data: Dataset | Inputs) -> Inputs:
-        """The inputs of a data set. Raises HypothesisFails if equal ones have different labels."""
+        """The inputs of a data set. Raises HypothesisFails if labels of equal inputs differ."""
         if isinstance(data, Inputs):
             return data
         states, labels = States.of(data, RATIONAL), data.label_matrix

@@ -13,8 +13,8 @@ It goes to 0 as β grows if Δ_i > 0: then x_i is called separated.
 
 *Never exact.* All p_j are positive. For a separated x_i and N ≥ 2, x_i·output is a mean of the
 x_j·x_i with positive weights, and all of them except x_i·x_i are smaller than x_i·x_i. So
-x_i·output < x_i·x_i: the output is not x_i, at any β. (If Δ_i = 0 it may be x_i, as for 0 among -1,
-0, 1.)
+x_i·output < x_i·x_i: the output is not x_i, at any β. (If Δ_i = 0, it may be x_i, as for 0 among
+-1, 0, 1.)
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Then
     θ(z + 1) - θ(z - 1)  is  1 - 0 at the members,  1 - 1 or 0 - 0 at these other inputs.
 
 So the output y_0 + Σ_planes (y - y_0)(θ(z + 1) - θ(z - 1)) is each input's label, where y_0 is the
-most frequent one, whose inputs need no plane. In general position, Σ ⌈T_y/p⌉ planes are enough,
+most frequent label, whose inputs need no plane. In general position, Σ ⌈T_y/p⌉ planes are enough,
 over the labels y ≠ y_0 with T_y inputs each. Other positions need more, at most one for each input.
 """
 

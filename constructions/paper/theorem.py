@@ -12,7 +12,7 @@ places its group and saturates on every earlier example:
     c     a whole number
 
 For t in the group, the logits are E⁽ᵗ⁾M_h e_t = g_t, for every c. For an earlier s, they are
-c·(v·e_s)·E⁽ˢ⁾u + β_s with β_s = Σ_t (ê_t·e_s) E⁽ˢ⁾w_t, so as c grows s attends to the one row L_s
+c·(v·e_s)·E⁽ˢ⁾u + β_s with β_s = Σ_t (ê_t·e_s) E⁽ˢ⁾w_t, so as c grows, s attends to the one row L_s
 of E⁽ˢ⁾ where (v·e_s)·E⁽ˢ⁾u is largest. The first head has no earlier examples and no u vᵀ.
 
 Logits are in units of ln 2 and integral for *all* examples, so that every softmax weight is a

@@ -2,7 +2,7 @@
 
 The partition condition P' is that of `grouping.py` without its sizes: the queries of each group are
 independent, and no earlier query lies in the span of a later group. The dimension condition D
-bounds each context from below: in some order of a group's members the j-th one has
+bounds each context from below: in some order of a group's members, the j-th one has
 
     rank E ≥ j               in the first group,
     affine dimension ≥ j     in a later one,

@@ -193,7 +193,7 @@ def backwards(
 
 
 def excludes_every_grouping(data: Dataset) -> dict[str, Any] | None:
-    """A zero query or two parallel ones: in any grouping some group is dependent or spans both."""
+    """A zero query or two parallel ones: in any grouping, some group is dependent or spans both."""
     first_of: dict[Hashed, int] = {}
     for t, row in enumerate(data.queries.numerators.tolist()):
         primitive, _ = direction(row)

@@ -98,8 +98,8 @@ class Placement:
     """The rows placed so far, and A = Z[S, C] at their pivot columns, factored as L·U.
 
     The elimination proceeds head by head. With L = Z[:, C] U⁻¹, L[S] is lower triangular by groups,
-    with the identity on each, and Λ = L[t] L[S]⁻¹. One table holds the rows of L for the examples
-    that are not placed yet, and the rows of L[S]⁻¹, in order and first, for those that are. U is
+    with the identity on each, and Λ = L[t] L[S]⁻¹. One table holds, first and in order, the rows of
+    L[S]⁻¹ for the placed examples, and then the rows of L for all examples not placed yet. U is
     not kept."""
 
     def __init__(self, examples: int, prime: int) -> None:

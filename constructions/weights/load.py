@@ -100,7 +100,7 @@ def of_state(
     source: str,
     selection: Selection,
 ) -> StoredLayer:
-    """The selected layer. `read` takes a function that chooses some of all names, and returns those
+    """The selected layer. `read` takes a function that picks some of the names, and returns those
     arrays. Raises InputError."""
     selected: list[Place | None] = []
 

@@ -31,7 +31,7 @@ class ModelType:
     plain: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def scale(self, config: Mapping[str, Any]) -> str:
-        """The scale of the logits, in the words of `StoredLayer`."""
+        """The scale of the logits, as `StoredLayer` names it."""
         switched = bool(self.divided) and config.get(self.divided) is False
         return "none" if self.divided == "no" or switched else "sqrt-d"
 

@@ -351,8 +351,8 @@ def _rows(mask: Any, name: str) -> BoolArray:
 
 
 def _visible(mask: Any, name: str, *, hidden: bool) -> BoolArray:
-    """The mask, True for each row that is seen. hidden: its booleans mean the opposite. A float 0
-    shows a row and the lowest number hides it. Raises InputError for any other number."""
+    """The mask, True for each row that is seen. hidden: whether its booleans mean the opposite. A
+    float 0 shows a row and the lowest number hides it. Raises InputError for any other number."""
     kind = str(mask.dtype).removeprefix("torch.")
     if not kind.startswith(("float", "bfloat")):
         return mask.detach().cpu().numpy().astype(bool) ^ hidden

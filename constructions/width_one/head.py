@@ -188,8 +188,8 @@ class WidthOneBuilder:
     ) -> list[int]:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
-        Candidates are the n whole numbers nearest 0: by the curve lemma one of them works. They
-        are tested in batches, beginning with the batch of the last α: with shared contexts the
+        Candidates are the n whole numbers nearest 0: by the curve lemma, one of them works. They
+        are tested in batches, beginning with the batch of the last α: with shared contexts, the
         earlier batches are used up.
         """
         n = self.data.n

@@ -23,14 +23,14 @@ x takes independent values at any n distinct real α.
   relation among x(α_1), ..., x(α_n) is one among the rows of the matrix (e^(α_k g_i))_ki, the
   generalized Vandermonde matrix, and this is invertible: otherwise some f(α) = Σ_i b_i e^(α g_i),
   b ≠ 0, has n distinct zeros. But such a sum of n exponentials has at most n - 1 real zeros: this
-  is clear for n = 1; for more, divide by e^(α g_1), which changes no zero: by Rolle's theorem the
+  is clear for n = 1; for more, divide by e^(α g_1), which changes no zero: by Rolle's theorem, the
   derivative Σ_{i>1} b_i (g_i - g_1) e^(α (g_i - g_1)) has at least n - 1 distinct zeros; by
   induction its coefficients are all 0, so b_i = 0 for i > 1, and then b_1 = 0.  ∎
 
 So a linear subspace of dimension at most n - 1 contains x(α) for at most n - 1 real α, and so does
 an affine flat of dimension at most n - 2, which lies in such a subspace. The values of x_t that the
 examples placed so far forbid form such a flat (constructions/search/placement.py): among any n
-values of α_t one is allowed. α_t = 0 may be chosen, and two examples of a group may share a value.
+values of α_t, one is allowed. α_t = 0 may be chosen, and two examples of a group may share a value.
 
 A group's own rows are never saturated: a saturated head of width one reaches only two vertices of
 each hull, the rows where E⁽ᵗ⁾u is largest and smallest.
