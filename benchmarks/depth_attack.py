@@ -3,10 +3,10 @@
     PYTHONPATH=tests python benchmarks/depth_attack.py [CASES] [--out FILE]
 
 CASES networks of 1 to 4 layers have distinct random contexts: their ranks should agree with the
-law, unless the weights happen to be special. One network in fifty is larger than the others. A
-fifth as many have special data: one context for all examples, few different contexts, or vectors in
-a subspace, with the query among the tokens or separate from them. Their ranks should not exceed the
-bound that `attncert capacity` gives for these data.
+law, unless the weights happen to be special. One network in fifty is larger than the others. One
+fifth as many networks have special data: one context for all examples, few different contexts, or
+vectors in a subspace, with the query among the tokens or separate from them. Their ranks should not
+exceed the bound that `attncert capacity` gives for these data.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def notes(row: Row) -> str:
 
 
 def seconds(row: Row) -> float:
-    """The time of all searches and certificates of the point."""
+    """The time of all searches and certificates for the point."""
     return float(sum(one["processor_seconds"] for one in [*row["tried"], *row["certificates"]]))
 
 
@@ -171,7 +171,7 @@ def equal(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _joining(series: str, rows: Sequence[Row]) -> list[Row]:
-    """The point of the series "heads" that also belongs to "context"."""
+    """The point in the series "heads" that also belongs to "context"."""
     return [row for row in rows if series == "context" and row["series"] == "heads"
             and row["heads"] == 10]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Trains a small ViT and a small GPT in minutes, and keeps the weights before and after.
+"""Trains a small ViT and a small GPT in minutes, and keeps the weights before and after training.
 
     python benchmarks/models_trained.py FOLDER
 

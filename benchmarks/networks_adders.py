@@ -1,4 +1,4 @@
-"""Published transformers that add ten-digit numbers, written from their descriptions.
+"""Published transformers that add ten-digit numbers, rebuilt from their descriptions.
 
 `networks_public.py` judges them. Lowest digits come first unless stated otherwise.
 """

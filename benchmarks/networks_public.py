@@ -1,4 +1,4 @@
-"""Hand-built networks from publications, written from their descriptions and tried on all inputs.
+"""Hand-built networks from publications, rebuilt from their descriptions and tried on all inputs.
 
 python benchmarks/networks_public.py [--quick]
 

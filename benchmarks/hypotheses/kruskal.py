@@ -4,7 +4,7 @@ Every κ queries are independent and some κ + 1 are not, as an exhaustive test 
 Then T = H(min(n, d_h, κ) - 1) + 1 examples are memorized by H heads of width d_h, for d_h below, at
 and above κ; above κ the grouping finds groups of κ, not of d_h. Data of the first kind (all queries
 in a space of dimension κ) admit no larger groups, so the construction cannot place one more
-example. It is also decided whether other weights of that width can do so.
+example. This module also decides whether other weights of that width can.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Finds what each weakening breaks: minimal data, and whether memorization survives on them.
+"""Finds the steps that each weakening breaks, on minimal data, and whether those are memorized.
 
 Instances are drawn until there are enough and every step that must fail has failed. The first
 failing instance of a step is shrunk until nothing can be taken away: on every instance that
-`smaller` makes of it, the step succeeds or more than one hypothesis is weakened. The first failing
-instance with the other verdict on memorization is shrunk in the same way.
+`smaller` makes from it, the step succeeds or more than one hypothesis is weakened. The first
+failing instance with the other verdict on memorization is shrunk in the same way.
 
 If a step fails on none of the instances drawn, that proves nothing; the definition of the weakening
 explains why it cannot fail. Every verdict is exact.
