@@ -2,7 +2,7 @@
 
 Only names and parameters that CuPy has can be used (names.json), host and device arrays do not mix,
 nothing becomes a host array except through `get`, a singular system gives NaN instead of an
-exception, and new memory is filled with NaN. `Memory` counts the bytes of all arrays that are alive.
+exception, and new memory is filled with NaN. `Memory` counts the bytes of arrays that are alive.
 """
 
 from __future__ import annotations
