@@ -84,7 +84,7 @@ def test_a_parallelogram_loses_directions_in_groups_but_not_in_pairs() -> None:
 
 
 def test_opposite_queries_and_dependent_sets_bound_the_pairs() -> None:
-    """For n = 2, e and -e count once; two pairs can hold four queries of a plane, but not a
+    """For n = 2, e and -e count once; two pairs can hold four queries in a plane, but not a
     fifth."""
     rng = random.Random(14)
     E = [[1, 0, 2], [0, 1, 1]]

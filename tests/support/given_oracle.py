@@ -60,7 +60,7 @@ def product(a: Matrix, b: Matrix) -> list[list[int]]:
 
 
 def draw_matrix(rng: random.Random, rows: int, cols: int, size: int = 2**60) -> list[list[int]]:
-    """Weights with large entries; small entries are often 0 or equal, and then not generic."""
+    """Weights with large entries: small ones are often 0 or equal, and then not generic."""
     return [[rng.randint(-size, size) for _ in range(cols)] for _ in range(rows)]
 
 

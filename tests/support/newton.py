@@ -32,7 +32,7 @@ def data_set(T: int, n: int, d: int, m: int = 1, *, shared: bool = False, seed: 
 
 def distance(certificate: Certificate) -> tuple[mpmath.mpf, mpmath.mpf]:
     """How far Newton's method moves the unknowns until the outputs are the labels to 200 digits
-    (maximum norm), and the largest error then."""
+    (maximum norm), and the largest error after that."""
     with mpmath.workdps(DIGITS + 60):
         start = [number(x) for x in flat_weights(certificate)]
         unknowns = certificate["near"]["unknowns"]

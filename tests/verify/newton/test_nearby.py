@@ -36,7 +36,7 @@ def test_contributions_are_those_of_the_heads_alone(shared: bool) -> None:
 
 
 def test_a_planted_division_of_work_is_seen() -> None:
-    """Head 1 attends sharply on even examples and not at all on odd ones, head 2 the other way."""
+    """Head 1 attends sharply on even examples and not at all on odd ones; head 2, vice versa."""
     shape = Shape(2, 1, 2, 1, 1)
     contexts = np.array([[[0.0, 1.0], [1.0, -1.0]]])
     queries = np.array([[1.0, 0.0] if t % 2 == 0 else [0.0, 1.0] for t in range(6)])
