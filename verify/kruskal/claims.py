@@ -38,7 +38,7 @@ def claims(
     )
     beside = [] if sampled is None else [sampled.claim()]
     if assumed := [x.assumed for x in (low, high, sampled) if x is not None and x.assumed]:
-        statement = f"Results that were not computed here are true. {' '.join(assumed)}"
+        statement = f"Results that were not computed here are correct. {' '.join(assumed)}"
         beside.append(Claim(ids.KRUSKAL_RECORDS, statement, Level.ASSUMED, source=_SOURCE))
     return (*ends, *beside, _rank(vectors, interval) if k is None else _every(vectors, k, interval))
 

@@ -1,4 +1,4 @@
-"""`prove` for constructions of networks: data -> network -> claims -> trace -> certificate."""
+"""`prove` for network constructions: data -> network -> claims -> trace -> certificate."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def concluded(question: Prove, construction: Construction, known: Judged) -> Pro
 def given_network(
     network: Network, data: Dataset, question: LayerQuestion, reading: Claim | None = None
 ) -> Proof:
-    """Judge a network from a file on data: `attncert layer` for networks that are not one layer.
+    """Judge a given network on data: `attncert layer` for networks other than a single layer.
     reading: the claim that the network was read correctly from another library's model.
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The

@@ -1,8 +1,8 @@
 """`prove` in one file: data -> construction -> claims -> trace -> certificate.
 
-The values of a layer are solved for. Each stage (verify/prove/stages.py) returns the claims that it
-can make, and the trace combines them. The outputs of a network are judged in
-verify/prove/networks.py.
+A layer's values are computed by solving linear equations. Each stage (verify/prove/stages.py)
+returns the claims that it can make, and the trace combines them. The outputs of a network are
+judged in verify/prove/networks.py.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def prove(data: Dataset, question: Prove | None = None, progress: StageProgress 
     'refuted'
     """
     question = question or Prove()
-    choose_device(question.device)  # raises InputError if there is none
+    choose_device(question.device)  # raises InputError if there is no such device
     construction = registry.method(question.construction)
     run = Run.of(_subject(data, question), question, construction, progress)
     with connected(question.dask) as cluster:
@@ -97,7 +97,7 @@ def _threads(run: Run) -> AbstractContextManager[object]:
 
 
 def _of_layer(run: Run, statements: Judged) -> Proof:
-    """The proof of a layer: its statements, rank, saturation and outputs."""
+    """The proof for a layer: its statements, rank, saturation and outputs."""
     if tuple(run.construction.claims) != (Exact(),):
         must = "[Exact()] for a layer, whose values are solved for"
         raise InputError("construction: claims", must, run.construction.claims)

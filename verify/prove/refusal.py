@@ -135,8 +135,8 @@ def _left_open(
         )
     elif excluded:
         rest = (
-            "No one choice of keys and queries serves every labelling (universal memorization is "
-            "impossible); whether weights that depend on the given labels output them is left open."
+            "No single choice of keys and queries serves every labelling (universal memorization "
+            "is impossible); whether weights that depend on these labels output them is left open."
         )
     else:
         rest = (

@@ -1,6 +1,6 @@
 """Data that a first network computed from the given data.
 
-A statement about layers on these data is a statement about the composition of both networks. The
+A statement about a layer on these data is one about the first network followed by the layer. The
 claim "before" says that the data are the outputs of the blocks. It uses the checker's evaluation,
 which shares no code with constructions/network.
 """

@@ -36,7 +36,7 @@ class Rule:
     read: Callable[[Any], Any] = lambda entry: entry
 
     def checked(self, name: str, entry: Any) -> Any:
-        """The value that the rule reads. Raises InputError, which says what `name` must be."""
+        """The value read from `entry`. Raises InputError, which says what `name` must be."""
         try:
             value = self.read(entry)
             fits = self.fits(value)

@@ -9,7 +9,7 @@ The first step computes exact residues of the table (`residues`). One random pro
 all subsets of one size (`arithmetic.random_projection`), so that an elimination costs k^3 instead
 of k^2 d; for many subsets, a basis of the table (`cpu.systematic`) is cheaper still. Finally, each
 subset is eliminated (`cpu`, or `batched` with `cuda`); a proved bound makes all sums exact
-(`arithmetic`). On CPU threads, if there is much work, the first prime, 1019, is small enough for
+(`arithmetic`). On CPU threads, if there is much to do, the first prime, 1019, is small enough for
 float32, which is faster than float64. It leaves about one independent subset in 1019 undecided,
 which is then tried with a float64 prime. If there is less work, no time is spent on compiling the
 loops for float32.
@@ -72,7 +72,7 @@ float64, not 2305843009213693951
 
 
 class IndependenceTester:
-    """A table, prepared once modulo each prime, that tests any number of its subsets.
+    """A table, prepared once modulo each prime, of which any number of subsets can be tested.
 
     table: (N, d), see `residues.as_table`; floats are regarded as exact. device: auto, cpu or cuda.
     memory: the bytes that copies of the table and matrices may take; default: 2 GiB, or a quarter

@@ -10,8 +10,8 @@ holds (docs/certificate.md, "Saturation").
 
 The logits at c' are c'·a + b, so the other rows are c'·(a_L - a_i) + b_L - b_i below L_s. These
 drops increase with c', since a_L is the largest (step 6), so 1 - p decreases. Hence the c' with 1 -
-p < 2^-B for all earlier s are all integers from some c on. This c is proved to be the least: the
-inequality holds at c, for the layer's own weights, and fails at c - 1.
+p < 2^-B for all earlier s are precisely the integers from some c on. This c is proved to be the
+least: the inequality holds at c, for the layer's own weights, and fails at c - 1.
 """
 
 from __future__ import annotations

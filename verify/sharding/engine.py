@@ -83,8 +83,8 @@ def repeated(
 
 
 def untrue(actual: str) -> InputError:
-    """The error to raise if a cluster's workers return false records."""
-    return InputError("dask", "a cluster whose records are true", actual)
+    """The error to raise if a cluster's workers return wrong records."""
+    return InputError("dask", "a cluster whose records are correct", actual)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Jobs on threads, with results in order, so that a search always ends at the same place."""
+"""Jobs on threads, with results in order, so that a search always ends at the same point."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ STEPS = {
 
 
 def _promised(data: Dataset) -> bool:
-    """Whether groups of one example suffice, by 2×2 minors without the construction's code."""
+    """Whether groups of one example suffice, from 2×2 minors, without the construction's code."""
     queries = data.queries.numerators.astype(object)
     if not all(query.any() for query in queries):
         return False

@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True)
 class LayerTheorem:
-    """The theorem behind a construction of one layer. The values of the layer are solved for.
+    """The theorem behind a construction of one layer, whose values solve linear equations.
 
     r: the r in H(r-1)+1, the number of examples that the theorem places, in LaTeX; None if that
     number is unknown. strength: gives r for n tokens and head width d_h. follows: further claims

@@ -92,7 +92,7 @@ class Generates:
 
 def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Claim]]:
     """The records of the shards. If a cluster computed them, one is computed again here, and the
-    claim that all are true is returned as well."""
+    claim that all are correct is returned as well."""
     undecided = list[int]()
 
     def enough(record: Record) -> bool:
@@ -115,8 +115,8 @@ def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Clai
     if not same:
         raise untrue("one that differs from what is computed here")
     statement = (
-        f"Results of Dask workers are true: those of {sum(x.count for x in records):,} situations, "
-        f"of which {again.count:,} were computed again here, with the same result."
+        f"Dask workers' results are correct: those of {sum(x.count for x in records):,} situations,"
+        f" of which {again.count:,} were computed again here, with the same result."
     )
     claim = Claim(ids.SITUATION_RECORDS, statement, Level.ASSUMED, source=_SOURCE)
     return records, [claim]

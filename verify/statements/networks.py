@@ -88,7 +88,7 @@ METHODS = (
         steps={"line": steps.LINE, "tapes": steps.TAPES},
         purposes=(
             _PROJECTION,
-            (3, "Steps over the groups, which put beside each position the tape of its group."),
+            (3, "Steps over the groups, which attach to each position the tape of its group."),
             (
                 None,
                 "They read the tape bit by bit, and keep the label whose position is that of the "

@@ -126,7 +126,7 @@ def _imported(place: str) -> Construction:
 
 def _module(name: str) -> ModuleType:
     """Import a module, which may be in the current folder. Afterwards that folder is last in the
-    path, so that no file there hides a library."""
+    path, so that no file there shadows a library."""
     here = os.getcwd()
     sys.path.insert(0, here)
     try:

@@ -214,9 +214,9 @@ class Views:
 
 
 def _open(known: Decision, error: Exception) -> Decision:
-    """The decision on a step that is undecided over the rationals and fails on balls."""
+    """The decision on a step that is undecided over the rationals and fails in ball arithmetic."""
     reason = (known.witness or {}).get("reason", "it is open over the rationals")
-    reason = f"{reason}; on balls the step fails: {error_text(error)}"
+    reason = f"{reason}; in balls, the step fails: {error_text(error)}"
     return replace(known, witness={**(known.witness or {}), "reason": reason})
 
 

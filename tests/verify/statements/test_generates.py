@@ -285,7 +285,7 @@ def test_records_that_are_false_are_refused(lie: Any) -> None:
     if lie != {"wrong": 0}:
         assert not cases.fits(shard, record | lie)
     else:  # the file has the right form
-        with pytest.raises(InputError, match="dask: must be a cluster whose records are true"):
+        with pytest.raises(InputError, match="dask: must be a cluster whose records are correct"):
             generates._decided(cases, {shard: record | lie})
 
 

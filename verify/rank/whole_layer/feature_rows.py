@@ -201,7 +201,7 @@ def _side_by_side(matrices: Sequence[fmpz_mat], m: int) -> FloatArray:
 
 
 def _powers_of_two(p: int) -> tuple[FloatArray, FloatArray]:
-    """Balanced residues of 2^(4096 a) and of 2^b, for all a and b in exponents below p."""
+    """Balanced residues of 2^(4096 a) and 2^b, for all a and b that occur in exponents below p."""
     tables = []
     for base, count in ((pow(2, _SPLIT, p), -(-p // _SPLIT) + 1), (2, _SPLIT)):
         powers = [1]

@@ -32,8 +32,8 @@ def widths(data: Dataset, heads: int, memory: int) -> list[int]:
 
 def rows_at_once(data: Dataset, layer: Layer) -> int:
     """The number of rows of Z computed at a time: at least one, and otherwise as many as _TEMPORARY
-    numbers allow. Logits may be computed from Python integers, which take the space of ten
-    floats."""
+    numbers allow. Logits may be computed from Python integers, each of which takes as
+    much space as ten floats."""
     n, d, heads = data.n, data.d, len(layer.heads)
     contexts = 40 * n if data.shared else n * (13 * d + 3 * heads * layer.head_width)
     each = contexts + 8 * heads * n + 4 * heads * (d + layer.head_width)

@@ -1,4 +1,4 @@
-"""The rank modulo p of a tall matrix on a Dask cluster, whose workers hold its panels together.
+"""The rank modulo p of a tall matrix on a Dask cluster, whose workers jointly hold its panels.
 
 The rows are divided into blocks. Each block is reduced by the panels of all earlier blocks, and the
 elimination of what is left gives the panels of this block (`streaming.py`). Panels stay on the
@@ -109,8 +109,8 @@ def spread_rank(
 def rank_records() -> Claim:
     """The claim on which a rank from `spread_rank` rests."""
     statement = (
-        "Ranks that Dask workers computed are true; the first rows of each matrix were eliminated "
-        "again here, with the same result."
+        "The ranks computed by Dask workers are correct; the first rows of each matrix were "
+        "eliminated again here, with the same result."
     )
     return Claim(ids.RANK_RECORDS, statement, Level.ASSUMED, source="docs/commands.md")
 

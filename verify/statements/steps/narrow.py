@@ -70,7 +70,7 @@ def columns(data: Dataset, built: BuiltLayer, width: int) -> Claim:
 
 
 def reduction() -> Claim:
-    """The reduction that replaces ZV = Y with a free V."""
+    """The reduction that takes the place of solving ZV = Y for a free V."""
     return Claim(
         ids.REDUCTION,
         "If columns of $Z$, at most $d_v$ of each head, have rank $T$, every labelling is "

@@ -1,4 +1,4 @@
-"""The hypothesis of the constructions that memorize by a network, and the steps of their proofs.
+"""The hypothesis of the constructions that memorize with a network, and the steps of their proofs.
 
 The hypothesis is that inputs which a network cannot tell apart have the same label. The steps are
 checked on the queries between the finished blocks. The derivations are given with the builders in

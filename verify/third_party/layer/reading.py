@@ -67,7 +67,7 @@ def read_claim(
 
 
 def read_network(network: Network, data: Dataset, recorded: Recorded | None) -> Claim | None:
-    """The same claim about a network of another library; None if its blocks were given and not read
+    """The same claim about a network from another library; None if its blocks were given, not read
     from a model. Rounding is bounded by the model of `verify/outputs/rounding.py`, and by a
     fraction of the largest output, since the model's bounds are wide at low precision."""
     if recorded is not None:
