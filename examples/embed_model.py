@@ -2,7 +2,7 @@
 
     python examples/embed_model.py MODEL INPUTS FILE
 
-MODEL is a name on the hub, or a local folder with safetensors files; no code of a model is run.
+MODEL is a name on the hub, or a local folder with safetensors files; no code from a model is run.
 INPUTS is a folder of images, which the model's own processor turns into numbers; an .npy file of
 tokens (N, n); or a UTF-8 text file, which the model's own tokenizer cuts into passages of --length
 tokens. The states that enter block k + 1 are hidden_states[k]. Needs the extra `models`.
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def write(options: argparse.Namespace) -> None:
-    """Write the queries of all inputs, the contexts of some, and which inputs these are."""
+    """Write the queries of all inputs, the contexts of some, and the indices of those inputs."""
     model = loaded(options.model, options.random).to(getattr(torch, options.dtype)).eval()
     count, batch = read(options.inputs, options.model, options.length)
     query = options.query or ("last" if model.config.model_type.startswith("gpt") else "first")

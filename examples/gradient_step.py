@@ -27,7 +27,7 @@ from attncert.constructions.network.blocks import Attention
 from attncert.constructions.network.network import Network, readout
 from attncert.verify.outputs.within import certificate
 
-D, M, N, TASKS = 3, 2, 5, 40  # widths of x and y, points of a data set, data sets
+D, M, N, TASKS = 3, 2, 5, 40  # widths of x and y, points per data set, number of data sets
 Matrix = list[list[Fraction]]
 
 

@@ -1,14 +1,14 @@
 """An induction head: two blocks of attention that continue a pattern, as a construction (ours).
 
-A token holds its letter (one of V), its place (one of n), and space for the letter before it. The
-query is the last token; the label is the letter that followed the earlier copy of its letter.
+A token holds its letter (one of V), its position (one of n), and space for the letter before it.
+The query is the last token; the label is the letter that followed the earlier copy of its letter.
 
-Block 1, every token: the key is the place, the query is the place before, and the value (the
-letter) is added into that space. The logit is s at the predecessor and 0 elsewhere. The first token
-has no predecessor and copies its own letter; hence the hypothesis "first".
+Block 1, every token: the key is the position, the query is the previous position, and the value
+(the letter) is added to that space. The logit is s at the predecessor and 0 elsewhere. The first
+token has no predecessor and copies its own letter; hence the hypothesis "first".
 Block 2, the query: the key is that space, and the query is the letter. The logit is s at the
-successor of the copy and 0 elsewhere (with softmax, almost so); the value is the letter.
-Block 3 rounds: an entry is 1 if its letter has half of the attention.
+successor of the copy and 0 elsewhere (approximately, with softmax); the value is the letter.
+Block 3 rounds: an entry is 1 if its letter gets at least half of the attention.
 
 With hardmax everything is exact. With softmax to base e, the other tokens get at most (n-1)e^(-s)
 of a token's attention, and block 3 rounds the resulting balls to 0 and 1.
@@ -47,7 +47,7 @@ def words(data):  # the word that each example spells
         yield t, [row.index(max(row[:V])) for row in data.context(t).tolist()]
 
 
-def successor(word):  # the place after the first copy of the last letter
+def successor(word):  # the position after the first copy of the last letter
     return min(word.index(word[-1]) + 1, len(word) - 1)
 
 
@@ -105,7 +105,7 @@ def induction(rule, s=1):  # s: the scale of the logits
     )  # fmt: skip
 
 
-def encoded(word, d):  # letter and place of each token
+def encoded(word, d):  # letter and position of each token
     return [[int(j in (x, V + i)) for j in range(d)] for i, x in enumerate(word)]
 
 

@@ -23,7 +23,7 @@ def mark(data):  # u (d×1) or None, from the linear system of all tokens
 def apart(data, t):  # v_t (d×1): a point on a curve in the space v ⊥ e_t
     queries = data.queries.integer_matrix()
     basis, k = fmpz_mat([queries.tolist()[t]]).nullspace()
-    for x in range(1, (data.T - 1) * (data.d - 1) + 2):  # each other e_s excludes at most d - 1
+    for x in range(1, (data.T - 1) * (data.d - 1) + 2):  # each e_s, s != t, excludes <= d - 1
         v = basis * fmpz_mat([[x**j * (j < k)] for j in range(data.d)])
         if all((a == 0) == (s == t) for s, a in enumerate((queries * v).entries())):
             return fmpq_mat(v) * data.queries.denominator

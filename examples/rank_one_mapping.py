@@ -102,7 +102,7 @@ class Projection:
 
 
 def searched(tokens, limit=20_000):
-    """The small integer v with the least scale of logits, b²/(a g); None if no v separates."""
+    """The small integer v with the smallest logit scale, b²/(a g); None if no v separates."""
     digits = range(9, -10, -1) if len(tokens[0]) <= 3 else (1, 0, -1)
     some = islice(product(digits, repeat=len(tokens[0])), limit)
     halves = (v for v in some if v > tuple(-x for x in v))  # v and -v are equally good
@@ -120,7 +120,7 @@ class Mapping:
 
 
 def mapping(data, c=None):
-    """The block of attention; c: the scale, by default the least that step 2 allows."""
+    """The attention block; c: the scale, by default the smallest that step 2 allows."""
     tokens = vocabulary(data)
     one = searched(tokens)
     if one is None:
@@ -278,7 +278,7 @@ def contextual(at):
 
 
 def scale_of(data, separated=True):
-    """The scale of the paper's formula, as recalled, for unit v, or as if v kept distances."""
+    """The scale in the recalled formula, for unit v; not `separated`: as if v kept distances."""
     tokens = vocabulary(data)
     needed = far(data.n) / arb(epsilon2(data) * min(dot(x, x) for x in tokens)).sqrt()
     return needed * (len(tokens) + 1) ** 4 * arb.pi() * data.d / 8 if separated else needed

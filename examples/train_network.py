@@ -2,7 +2,7 @@
 
 python examples/train_network.py [FOLDER] writes network.json and network-data.json. A sequence has
 three different letters out of four, then the first or second one again; its label is the letter
-that followed. The letter and the place of a token are one-hot vectors. Training by Adam takes
+that followed. The letter and the position of a token are one-hot vectors. Training by Adam takes
 seconds. Then run:
 
     attncert layer examples/trained/network.json examples/trained/network-data.json

@@ -291,9 +291,9 @@ print("float64: close to the labels:", np.allclose(floats, data.labels.floats(),
 # %% [markdown]
 # ## Step 11: the count
 #
-# How many examples did the heads place, and how many numbers does the layer have? A head of width
+# How many examples did the heads take, and how many numbers does the layer have? A head of width
 # $r$ has room for $r$ vectors. The first head uses all of them for its group; every later head
-# spends one on the selector and separator, and places $r-1$ examples.
+# spends one on the selector and separator, and takes $r-1$ examples.
 
 # %%
 d_h, d_v, m = 2, 1, 1
@@ -318,7 +318,7 @@ print("the answer:", proof.standing.value)
 #
 # A proof shows its verdict, and `proof.trace` its graph: solid edges are what
 # the certificate rests on. `proof.write(folder)` writes the report with its figures. `to_numpy`
-# gives the weights as floats, `to_sympy` exactly. Bars appear below a long cell with
+# gives the weights as floats, `to_sympy` exactly. Progress bars appear below a slow cell with
 # `with Stages() as progress: prove(data, settings, progress)`.
 
 # %%

@@ -25,7 +25,7 @@ from attncert.verify.claims.words import counted
 from attncert.verify.statements.registry import source_of
 
 FORMAT = "attncert-answer/1"
-# Modules of reports/pages; every other command has the page of a proof.
+# Modules of reports/pages; every other command uses the page of a proof.
 _PAGES = ("assume", "attack", "audit", "capacity", "compare", "depth", "fit", "kruskal", "layer")
 _FAILS = {
     Level.REFUTED: "is not valid for these data",

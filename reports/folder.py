@@ -2,7 +2,7 @@
 
 The files are written to a new folder beside the target, which then replaces the target in one
 rename; signals that would end the process wait until then. A folder may be replaced if it is empty
-or holds only files that reports have, with pages that begin with the mark of a report."""
+or holds only files that a report may contain, with pages that begin with a report's mark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGES = {PAGE: MARK, HTML_PAGE: HTML_MARK}
 CHECKER = Path(__file__).parents[1] / "verify" / "checker"
 _FOLDERS = "figures", "checker", "construction"
 _WRITABLE = "a folder that can be written"
-_SHOWN = 48  # the longest name in a refusal, in characters
+_SHOWN = 48  # the longest name that a refusal quotes in full, in characters
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
@@ -68,7 +68,7 @@ def contents(report: Report) -> dict[str, bytes]:
 
 
 def strange(folder: Path) -> str:
-    """Why `folder` is not the folder of a report with nothing added; "" if it is."""
+    """Why `folder` cannot be recognized as an unmodified report folder; "" if it can."""
     for part in (folder, *(folder / name for name in _FOLDERS)):
         for entry in sorted(part.iterdir()) if part.is_dir() else ():
             if not _ours(entry, entry.relative_to(folder).as_posix()):

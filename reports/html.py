@@ -45,7 +45,7 @@ _ATTRIBUTES = frozenset([
     "displaystyle", "scriptlevel", "lspace", "rspace", "movablelimits", "largeop", "symmetric",
 ])  # fmt: skip
 _LONG = 60  # cells with more letters are kept wide
-_LINE = 36  # letters of mathematics that fit on one line of a phone
+_LINE = 36  # how many letters of a formula fit on one line of a phone
 _Tokens = Sequence[Token]
 
 
@@ -97,7 +97,7 @@ def _mathml(latex: str, block: bool) -> str:
     words = re.sub(r"\\mathrm\{([A-Za-z]{2,})\}", r"\\operatorname{\1}", latex)
     try:
         element = convert_to_element(words, display="block" if block else "inline")
-    except Exception:  # the converter's errors have no common class
+    except Exception:  # the converter's errors have no common base class
         return f"<code>{escape(latex)}</code>"
     if any(part.tag not in _MATHML for part in element.iter()):
         return f"<code>{escape(latex)}</code>"

@@ -106,8 +106,8 @@ def _unusable(name: str, message: str) -> InputError:
 def _with_data(
     content: dict[str, Any], path: str, limits: checker.Limits
 ) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The certificate with its data, also from a file beside it, and "wrong" if that file is
-    another. Raises Rejected."""
+    """The certificate with its data, read from the file beside it if it names one, and "wrong"
+    with a message if that file does not match. Raises Rejected."""
     if not content["data_file"]:
         return content, None
     try:

@@ -37,7 +37,7 @@ def page_parts(answer: Assumed) -> PageParts:
 
 
 def sentences(answer: Assumed) -> tuple[str, ...]:
-    """The answer in a few sentences, for a terminal and the head of the page."""
+    """The answer in a few sentences, for a terminal and the top of the page."""
     shown = (ids.A1, ids.A1_DISTINCT, ids.CONTEXTS, ids.GENERAL_POSITION)
     low, high = answer.interval.lower.value, answer.interval.upper.value
     between = f"{low:,}" if low == high else f"from {low:,} to {high:,}"

@@ -101,7 +101,7 @@ def row_of(answer: CapacityAnswer, notion: Notion) -> dict[str, Any]:
 
 
 def ends_of(notion: Notion) -> str:
-    """The least and the largest number of label numbers served, in words."""
+    """The smallest and the largest number of label numbers served, in words."""
     few, many = f"{notion.least:,}", f"{notion.most:,}"
     return few if few == many else f"{few} to {many}"
 

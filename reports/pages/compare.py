@@ -92,7 +92,7 @@ def _bits(entry: Entry, key: str) -> str:
 
 
 def sentences(answer: Comparison) -> Iterator[str]:
-    """The least costs of layers of attention alone, and of other networks."""
+    """The lowest costs among attention-only layers, and among other networks."""
     exact = [entry for entry in answer.table if entry.exact]
     layers = [entry for entry in exact if entry.method.layer]
     networks = [entry for entry in exact if not entry.method.layer]

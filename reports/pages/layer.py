@@ -51,7 +51,7 @@ def _figures(audit: LayerAudit | None) -> dict[str, bytes]:
 
 
 def exhibits(answer: LayerAnswer) -> dict[str, Any]:
-    """How the layer was read, and the numbers of each head; the claims have the errors."""
+    """How the layer was read, and the numbers of each head; the errors are in the claims."""
     stored, attention, audit = answer.weights, answer.attention, answer.audit
     read = {
         "dtype": stored.dtype,

@@ -1,1 +1,1 @@
-"""The report of a proof: its page, tables, figures and graph, and the same as data."""
+"""The report of a proof: its page, tables, figures and graph, and the same content as data."""

@@ -58,7 +58,7 @@ def _inputs(proof: Proof) -> str:
 
 
 def _tables(proof: Proof) -> Iterator[Table]:
-    """The table of errors, if outputs are compared for more than equality."""
+    """The table of errors, unless the outputs are only tested for equality."""
     if ids.LAYER_ERROR not in proof.trace:
         return
     errors = proof.trace[ids.LAYER_ERROR].numbers["errors"]

@@ -17,7 +17,7 @@ from attncert.verify.claims.proof import HeadSummary, Proof
 
 
 def graph_of(proof: Answer) -> dict[str, bytes]:
-    """The graph of what each claim rests on, by its name among the figures."""
+    """The graph of what each claim rests on, under the name of its figure."""
     return {"graph": graph(proof.trace, proof.conclusion)}
 
 

@@ -89,7 +89,7 @@ def _general(block: GeneralAttention, k: str, before: str) -> tuple[str, str]:
     value, where = _attention(block, k, before)
     parts = {
         "RMSNorm of queries and keys": block.norm,
-        "rotation of both by place": block.rotary,
+        "rotation of both by position": block.rotary,
         rf"division by $\sqrt{{{block.root}}}$": block.root > 1 or None,
         f"soft cap {block.cap}": block.cap,
         "slopes": block.slopes,
@@ -101,7 +101,7 @@ def _general(block: GeneralAttention, k: str, before: str) -> tuple[str, str]:
 
 
 def _positions(block: Positions, k: str, before: str) -> tuple[str, str]:
-    return f"P_{{{k}}}(i)", f"$i$ is the place, and the table $P_{{{k}}}$ is {_size([block.table])}"
+    return f"P_{{{k}}}(i)", f"$i$ is the position, $P_{{{k}}}$ the {_size([block.table])} table"
 
 
 _FORMULAS: dict[type[Block], Callable[[Any, str, str], tuple[str, str]]] = {

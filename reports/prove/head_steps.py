@@ -18,7 +18,7 @@ from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.ids import ClaimId, head_and_step
 from attncert.verify.claims.trace import ProofTrace
 
-MOST_WRITTEN = 24  # steps of heads that are written out
+MOST_WRITTEN = 24  # limit on the steps of heads that are written out
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from attncert.constructions.arrays import FloatArray
 from attncert.reports.words.text import plain
 from attncert.verify.claims.words import counted
 
-MOST_CELLS = (60, 120)  # the most heads × examples drawn one by one
-MOST_MARKS = 600  # heads that are outlined; more outlines would overlap
+MOST_CELLS = (60, 120)  # at most this many heads × examples are drawn one by one
+MOST_MARKS = 600  # limit on the heads that are outlined; more outlines would overlap
 COLOURS = (
     "#fee838", "#e9d34e", "#d1bf61", "#bbad6d", "#a59c74", "#918b78", "#7d7c78",
     "#6a6c71", "#575d6d", "#434e6c", "#2a3f6d", "#003170", "#00224e",
@@ -64,7 +64,7 @@ def caption(heads: int, examples: int) -> str:
 
 
 def _cells(bits: FloatArray) -> Iterator[str]:
-    """A rectangle for each run of blocks of one colour, by their least bits; grey if one is NaN."""
+    """A rectangle for each run of blocks of one colour (by the fewest bits; grey for NaN)."""
     H, T = bits.shape
     rows = np.arange(0, H, _block(H, MOST_CELLS[0]))
     columns = np.arange(0, T, _block(T, MOST_CELLS[1]))

@@ -1,10 +1,10 @@
-"""The places of the boxes of a directed acyclic graph: a small version of Sugiyama's layered
+"""Positions for the boxes of a directed acyclic graph: a small version of Sugiyama's layered
 drawing.
 
 Rows lead from premises down to conclusions and hold at most `MOST_WIDE` boxes each (Coffman and
 Graham's bound on the width). An edge that skips rows is threaded through stand-ins, one in each
-row, so that it runs between boxes, not behind them. Sweeps move each node to the mean place of
-its neighbours. Deterministic. (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981.)
+row, so that it runs between boxes, not behind them. Sweeps move each node to the mean position
+of its neighbours. Deterministic. (K. Sugiyama, S. Tagawa, M. Toda, IEEE Trans. SMC 11(2), 1981.)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Node = int | tuple[int, int, int]  # a box, or the stand-in of an edge in one r
 def layered(boxes: int, edges: Sequence[Edge]) -> tuple[list[Point], list[list[Point]]]:
     """The positions of the boxes 0 .. boxes-1, and for each edge the points that it runs through.
 
-    x is in widths of a box, and 0 is the middle; y counts the rows downwards.
+    x is in box widths, with 0 in the middle; y counts the rows downwards.
 
     >>> layered(3, [(0, 1), (1, 2), (0, 2)])[0]
     [(0.0, 0.0), (-0.1, 1.0), (0.0, 2.0)]

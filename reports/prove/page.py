@@ -81,7 +81,7 @@ def _saturation(proof: Proof) -> str:
 
 
 def _still_known(proof: Proof) -> list[tuple[str, str, str]]:
-    """If nothing was built, what can be placed, and which limits hold for all weights."""
+    """If nothing was built: which examples can be placed, and which limits hold for all weights."""
     if proof.layer is not None:
         return []
     trace = proof.trace

@@ -15,7 +15,7 @@ from attncert.verify.claims.answer import Answer
 from attncert.verify.claims.evidence import Claim, Level
 from attncert.verify.claims.proof import HeadSummary, Proof, Setup
 
-MOST_NUMBERS = 50_000  # pairs of a head and an example whose saturation answer.json holds
+MOST_NUMBERS = 50_000  # limit on the pairs of a head and an example in answer.json
 
 
 def exhibits(proof: Proof, setup: Setup) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def certificate_sha256(proof: Answer) -> str | None:
 
 
 def _heads(proof: Proof) -> list[dict[str, Any]]:
-    """Each head's numbers, with rounded floats; numbers of each example only if there are few."""
+    """Each head's numbers, with rounded floats; numbers for each example only if there are few."""
     of_examples = sum(len(head.log2_off_peak) for head in proof.heads) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):

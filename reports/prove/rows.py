@@ -28,8 +28,8 @@ from attncert.verify.claims.proof import Proof, Setup
 from attncert.verify.claims.words import counted
 
 NONE = "–"
-FIRST_HEADS, LAST_HEADS = 20, 4  # the heads that have a row in the table
-MOST_USERS = 6  # kinds of steps that are named with a hypothesis
+FIRST_HEADS, LAST_HEADS = 20, 4  # the first and last heads have a row in the table
+MOST_USERS = 6  # limit on the kinds of steps named with a hypothesis
 
 Row = tuple[str, ...]
 

@@ -89,7 +89,7 @@ def _steps(proof: Answer) -> dict[str, object]:
 
 
 def _premises(anchor: dict[ClaimId, str], claim: Claim) -> list[tuple[str, str]]:
-    """What the claim rests on, in words, each with its anchor ("" if it has several places)."""
+    """What the claim rests on, in words, each with its anchor ("" if it has several)."""
     links = [
         (words, anchor[named[0]] if len({anchor[i] for i in named}) == 1 else "")
         for words, named in bundle(claim.rests_on)

@@ -101,8 +101,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Diagram:
-    """The drawn part of a trace; edges are (premise, conclusion), positions in `boxes`, without
-    those that follow from others. argued: further arguments of the written proof. apart: claims
+    """The drawn part of a trace; edges are (premise, conclusion) as positions in `boxes`, without
+    those implied by others. argued: further arguments of the written proof. apart: claims
     without any edge, not drawn."""
 
     boxes: tuple[Box, ...]

@@ -18,7 +18,7 @@ from attncert.constructions.numerals import fraction
 _RATIONAL = re.compile(r"-?[0-9]+(/[1-9][0-9]*)?")
 _LONG = 12  # the longest integer written in full, in digits
 BEYOND = 10**200  # larger numbers are not drawn or written: floats end at 10^308
-_SHOWN = 8  # the number of items of a list that are written
+_SHOWN = 8  # how many items of a list are written out
 
 
 def whole(x: int) -> str:

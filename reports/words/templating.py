@@ -33,7 +33,7 @@ def page(
     template: str, context: Mapping[str, Any], folder: Path = TEMPLATES, **filters: Filter
 ) -> bytes:
     """The page that the template makes from these names, with the mark of a report. The template is
-    in this folder, and may include templates of reports. The page has at most one blank line
+    in `folder`, and may include the templates of reports. The page has at most one blank line
     between blocks. An undefined name is an error."""
     environment = _environment(folder)
     environment.filters |= filters

@@ -419,8 +419,8 @@ def test_a_construction_that_ends_the_process_gives_no_answer(
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """A module in the current folder, as `python -m` would find it. The function returns its place,
-    NAME:OWN."""
+    """A module in the current folder, as `python -m` would find it. The function returns its name
+    as an argument, NAME:OWN."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 

@@ -41,7 +41,7 @@ def test_a_checkout_without_links_says_so(tmp_path: Path) -> None:
 
 
 def interpreter(version: str) -> str | None:
-    """The Python of this version on this machine, if it can make virtual environments."""
+    """This machine's Python of this version, if it can create virtual environments."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = [shutil.which(f"python{version}")]
     found += [str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python{version}"))]

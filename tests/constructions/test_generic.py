@@ -52,7 +52,7 @@ def test_records_and_rank(name: str, width: int) -> None:
 @settings(max_examples=40, deadline=None)
 @given(families(max_T=7), st.integers(1, 3))
 def test_full_rank_wherever_the_theorem_has_room(data: Dataset, width: int) -> None:
-    """Corollary 2 of docs/width-one.md promises full rank for almost all weights; small ones do."""
+    """By Corollary 2 of docs/width-one.md, almost all weights give full rank; small ones do."""
     if hypotheses_hold(data, data.n, None) and (data.n > 1 or data.T == 1):
         heads = -(-(data.T - 1) // max(1, data.n - 1)) or 1
         if hypotheses_hold(data, data.n, heads):

@@ -1,4 +1,4 @@
-"""Transformers of other libraries give the outputs recorded there, or are refused.
+"""Transformers from other libraries give the outputs recorded there, or are refused.
 
 tests/support/library_cases.py recorded the outputs in library_outputs.json;
 test_importing_libraries.py compares them with the libraries themselves.

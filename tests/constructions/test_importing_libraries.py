@@ -48,7 +48,7 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_recorded_part_is_held_against_its_network(name: str) -> None:
-    """One of two sequences is padded if the model has no rotation. A different layer is refused."""
+    """One of two sequences is padded for BERT. A different layer is refused."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("transformers")
     model = of_transformers(name).model

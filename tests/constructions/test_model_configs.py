@@ -160,7 +160,7 @@ def test_a_recording_on_disk_is_checked_in_the_same_way(tmp_path: Path, shell: S
         assert line in shell.refuses(*words)
 
 
-# Formats that state different amounts about a layer.
+# Formats that differ in how much they say about a layer.
 
 
 def heads_apart(layer: ThirdParty) -> dict[str, Any]:

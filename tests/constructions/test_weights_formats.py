@@ -70,7 +70,7 @@ def bfloat16(path: Path, state: dict[str, Any]) -> None:
 def test_bfloat16_is_taken_exactly(tmp_path: Path) -> None:
     layer = third_party("mha", RNG)
     bfloat16(tmp_path / "x.safetensors", layer.state)
-    for name, array in layer.parts.items():  # cut to bfloat16, whose bits are stored
+    for name, array in layer.parts.items():  # truncated to bfloat16, whose bits are stored
         layer.parts[name] = (array.view(np.uint32) & 0xFFFF0000).view(np.float32)
     expected = layer.outputs(CONTEXTS, QUERIES) - LABELS
     weights = load_weights(tmp_path / "x.safetensors", heads=3)

@@ -34,7 +34,7 @@ def multihead(**options: Any) -> Any:
 @pytest.mark.parametrize("biased", [True, False])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_multihead_attention(dtype: str, biased: bool, tmp_path: Path) -> None:
-    """The module and its file are compared with its own forward pass in float64."""
+    """Weights from the module and from its file are compared with its forward pass in float64."""
     module = multihead(bias=biased).to(getattr(torch, dtype))
     state = module.state_dict()
     torch.save({"model": state, "epoch": 1}, tmp_path / "x.pt")
@@ -88,7 +88,7 @@ def test_positions_lengths_and_cross_attention() -> None:
 
 
 def test_a_layer_inside_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The example of the documentation, without PyTorch's fast path, and with a padding mask."""
+    """The example from the documentation, without PyTorch's fast path, and with a padding mask."""
     torch.manual_seed(3)
     layer = torch.nn.TransformerEncoderLayer(D, HEADS, 16, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 2).eval()

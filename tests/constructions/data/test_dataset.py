@@ -149,7 +149,7 @@ def test_refusals_are_one_printable_line_and_survive_pickling() -> None:
 
 def test_digits_are_those_of_the_file_that_have_rank_four() -> None:
     every, kept = all_digits(), digits()
-    ranks = np.linalg.matrix_rank(every.contexts.floats())  # an independent rank; entries <= 16
+    ranks = np.linalg.matrix_rank(every.contexts.floats())  # computed independently; entries <= 16
     deficient = tuple(np.flatnonzero(ranks < 4).tolist())
     assert deficient == (
         *(67, 344, 672, 713, 921, 1288, 1426, 1462, 1471, 1485, 1495, 1508, 1514, 1522, 1589),

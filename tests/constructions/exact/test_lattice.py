@@ -62,7 +62,7 @@ def test_every_integer_point_of_the_column_space_is_reached(
         return
     x = [Fraction(data.draw(st.integers(-6, 6)), data.draw(st.integers(1, 6))) for _ in rows[0]]
     image = [sum(Fraction(a) * b for a, b in zip(row, x, strict=True)) for row in rows]
-    # Scaled into the integers by its least denominator, the point is still in the column space.
+    # Scaled to integers by its least common denominator, the point is still in the column space.
     least = lcm(*(y.denominator for y in image))
     target = [int(y * least) for y in image]
     table = fractions(images)

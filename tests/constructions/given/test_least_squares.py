@@ -76,7 +76,7 @@ def test_any_widths(T: int, shape: Shape) -> None:
 
 
 def test_labels_out_of_reach_are_not_found() -> None:
-    """There are twice as many labels as parameters, or examples differ in their labels alone."""
+    """There are twice as many labels as parameters, or examples differ only in their labels."""
     shape = Shape(3, 1, 1, 1, 1)
     found = fitted(18, 2, shape)
     assert not found.converged and found.why and found.error > 0.01
@@ -86,7 +86,7 @@ def test_labels_out_of_reach_are_not_found() -> None:
 
 
 def test_a_damping_lost_in_rounding_ends_no_fit() -> None:
-    """Two examples differ by 10⁻¹⁰ in the label alone: J Jᵀ is singular, and μ is tiny."""
+    """Two examples differ only in the label, by 10⁻¹⁰: J Jᵀ is singular, and μ is tiny."""
     J = np.array([[1.25, 0.0], [1.25, 0.0]])
     assert np.isnan(direction(J, smaller(J), np.ones(2), 1e-30)).all()
     labels = np.array([[0.5], [0.5 + 1e-10]])

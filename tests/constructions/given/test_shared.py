@@ -44,7 +44,7 @@ def test_whitening_leaves_the_layer_as_it_is() -> None:
 
 @pytest.mark.parametrize("m", [4, 6])
 def test_a_curve_turns_as_often_as_it_should(m: int) -> None:
-    """Turns are counted from the definition, at more points than the construction uses."""
+    """Sign changes are counted from the definition, at more points than the construction uses."""
     draw, E = np.random.default_rng(0), np.eye(6)
     curves = shared.turning(draw, E, E, m, 3)
     sizes = [np.abs(levels).max() for _, levels in curves]
@@ -66,7 +66,7 @@ def test_crossings_are_the_roots() -> None:
 
 
 def test_the_nearest_solutions_are_the_planted_ones() -> None:
-    """X q is found among wrong solutions, and no exchange of two solutions improves any result."""
+    """X q is found among wrong solutions, and swapping two solutions never improves any result."""
     draw = np.random.default_rng(1)
     X = draw.standard_normal((9, 5))
     R = np.eye(9) - X @ np.linalg.pinv(X)

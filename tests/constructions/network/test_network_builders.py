@@ -84,8 +84,8 @@ def test_the_query_is_the_input_where_it_suffices(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_defect_is_seen(name: str) -> None:
-    """A wrong weight of the readout is detected unless its unit is 0 on all examples. A wrong bias
-    is always detected in the readout, and for some units in each other block."""
+    """A wrong weight in the readout is detected unless its unit is 0 on all examples. A wrong bias
+    is always detected in the readout, and for some units in every earlier block."""
     data = Dataset.of([[[1], [2]], [[2], [3]], [[0], [3]], [[1], [1]]], [[1]] * 4, [1, 2, 3, -1])
     network = blocks(BUILDERS[name].build(data).network)
     units = networks.outputs(network[:-1], data.canonical())
@@ -120,7 +120,7 @@ def test_one_relu_for_each_input_with_knots_at_the_data() -> None:
 
 
 def test_an_input_that_has_a_plane_is_foreign_to_the_next_one() -> None:
-    """The first two lie on one line; the line through the next two contains the very first."""
+    """The first two inputs share a line; the line through the next two contains the very first."""
     points = [[0, 0], [1, 0], [1, 1], [2, 2], [0, 5], [3, 7], [7, 3], [9, 1], [-4, 6]]
     data = Dataset.of([[0, 0]], points, [1] * 4 + [0] * 5)
     record = threshold_pairs.build(data)

@@ -1,4 +1,4 @@
-"""Ranks modulo primes, the readout, and the a-priori bound; spoilt layers are refused."""
+"""Ranks modulo primes, the readout, and the a-priori bound; corrupted layers are refused."""
 
 from __future__ import annotations
 

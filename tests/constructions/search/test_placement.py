@@ -37,7 +37,7 @@ def tables(rows: int, columns: int) -> st.SearchStrategy[list[list[int]]]:
 
 
 def distances(rests: Block) -> list[float | None]:
-    """The distances of rows from a span, from their residuals; None for rows in the span."""
+    """The distances of rows from a span: the norms of their residuals, or None for rows in it."""
     lengths = np.linalg.norm(rests.float, axis=1).tolist()
     return [length if any(row) else None for length, row in zip(lengths, rests.mod, strict=True)]
 
@@ -45,7 +45,7 @@ def distances(rests: Block) -> list[float | None]:
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 4), st.integers(1, 5), st.data())
 def test_a_span_knows_its_members(d: int, count: int, data: st.DataObject) -> None:
-    """The distance is None exactly when a row does not raise the rank mod p; else it is NumPy's."""
+    """The distance is None exactly when a row does not raise the rank mod p; else NumPy agrees."""
     span, members = Span(P, d), []
     for row in data.draw(tables(count, d)):
         rest = span.beyond(block([row]))
@@ -122,7 +122,7 @@ def test_independent_rows_are_the_first_ones(count: int, d: int, data: st.DataOb
 
 
 def test_independent_rows_across_chunks() -> None:
-    """There are more rows than are eliminated together: unit vectors, each given twice."""
+    """There are more rows than are eliminated at a time: unit vectors, each given twice."""
     size = 90
     eye = np.eye(size, dtype=int).tolist()
     rows = [row for row in eye for _ in (0, 1)]

@@ -187,14 +187,14 @@ def test_large_layers(name: str, without: bool, monkeypatch: pytest.MonkeyPatch)
     assert rank_mod(features_mod(data, built.layer), SAFE_PRIME) == data.T
     assert built.groups == built.partition
     short = [head.short for head in built.heads]
-    placing = without and name != "two tokens"  # with a single α, its heads are alike
+    placing = without and name != "two tokens"  # with a single α, its heads are all alike
     assert short == [placing and h > 0 for h in range(len(short))]
     for head in proof_heads(built)[1:]:
         assert head.selector is not None and len(head.targets) == len(head.earlier)
 
 
 def test_an_unlucky_prime_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Modulo 3, nine examples cannot be independent on so few values; the next prime is taken."""
+    """Modulo 3, nine examples cannot be independent with so few values; the next prime is taken."""
     tried: list[int] = []
     original = theorem.WidthOneBuilder
 

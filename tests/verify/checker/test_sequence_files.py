@@ -128,7 +128,7 @@ def test_a_huge_expansion_is_over_the_limit(tmp_path: Path) -> None:
 @CLAIMS
 def test_it_is_explained(claim: str, tmp_path: Path) -> None:
     words = dict(explain(written(TRUE[claim], tmp_path)).parts)["What it is about"]
-    assert "places in 3 sequences over 4 symbols" in words
+    assert "positions in 3 sequences over 4 symbols" in words
 
 
 def test_no_theorem_is_written_of_sequences(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
-"""A hand-built transformer that adds ten-digit numbers, enclosed on all 10²⁰ pairs of them.
+"""A hand-built transformer that adds ten-digit numbers, with outputs enclosed for all 10²⁰ pairs.
 
 Written from the description of the one-layer adders with positions of period 11 on AdderBoard
 (github.com/anadim/AdderBoard: cosminscn, lichengliu03); the weights here are ours. The network
 reads a, 0, b, 0 and generates the sum s, lowest digits first. With its 0, each operand has n = 11
-digits; places i and n + i hold the digits a_i and b_i, and place 2n + i holds s_i.
+digits; positions i and n + i hold the digits a_i and b_i, and position 2n + i holds s_i.
 
-A token is (x, cos, sin, 0): its digit x and the angle of its place i, 2πi/n. When s_i is due, the
-query is the digit before it, s_(i-1), or the second 0. Head 1 turns the query by one place, and
-its softmax sees a_i and b_i: twice their mean is u = a_i + b_i. Head 2 does not turn it and sees
-a_(i-1), b_(i-1), s_(i-1). From three times their mean and x, the next block makes
+A token is (x, cos, sin, 0): its digit x and the angle of its position i, 2πi/n. When s_i is due,
+the query is the digit before it, s_(i-1), or the second 0. Head 1 rotates the query by one
+position, so its softmax picks out a_i and b_i: twice their mean is u = a_i + b_i. Head 2 does not
+rotate it and picks out a_(i-1), b_(i-1), s_(i-1). From three times their mean and x, the next block
+computes
 
     D = a_(i-1) + b_(i-1) - s_(i-1) = 10 c - c', with the carries c into place i and c' before it.
 
