@@ -133,7 +133,7 @@ def _undecided(data: Dataset, reason: str) -> Claim:
 
 
 class _Search:
-    """The search, which tries one start after the other until the weights of one are certified."""
+    """The search, which tries one start after another until weights are certified."""
 
     def __init__(self, data: Dataset, question: Fit, progress: StageProgress) -> None:
         self.data, self.question, self.progress = data, question, progress
@@ -230,7 +230,7 @@ def _limits(data: Dataset, heads: int | None, value_width: int) -> tuple[Claim, 
 
 
 def _beyond(law: Law | DeepLaw, question: Fit, T: int, value_width: int) -> str:
-    """Why no fit is tried: T·m exceeds N for the question's heads, or for any number of heads."""
+    """Why no fit is tried: T·m exceeds N for the given number of heads, or for every number."""
     labels = T * law.whole.labels
     if question.heads is None:
         if law.fewest_heads(question.head_width, value_width) is not None:

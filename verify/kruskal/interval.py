@@ -92,7 +92,7 @@ A limit of 3 s should suffice.
         return known(None if interval.decided else k)
     size = k or interval.lower.value + 1
     if size in search.failed:
-        return f"Too many sets of {size} vectors are dependent modulo small primes to decide them."
+        return f"Too many sets of {size} vectors are dependent modulo small primes to be decided."
     price, enough = search.price(size), work_needed(search.vectors, size)
     about = f"about {price:.2g}" if math.isfinite(price) else "over 1e308"
     advice = f"A limit of {written(enough)} s should" if math.isfinite(enough) else "No limit would"
@@ -104,8 +104,8 @@ A limit of 3 s should suffice.
 
 def known(k: int | None) -> str:
     """The sentence that says that the search answered the question."""
-    what = "The Kruskal rank" if k is None else f"Whether every set of {k} is independent"
-    return f"{what} is known."
+    decided = f"It is known whether every set of {k} is independent."
+    return "The Kruskal rank is known." if k is None else decided
 
 
 @dataclass(frozen=True)

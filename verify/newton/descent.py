@@ -83,7 +83,7 @@ def descend_deep(
     def slopes(x: FloatArray) -> FloatArray:
         return np.concatenate([model.rows(model.run(x, *part(rows))) for rows in blocks])
 
-    with np.errstate(all="ignore"):  # numbers beyond float64 end the search
+    with np.errstate(all="ignore"):  # numbers beyond the range of float64 end the search
         found = minimise(
             errors, slopes, random_weights(model, seed), max_steps=max_steps, patience=max_steps,
             progress=progress,

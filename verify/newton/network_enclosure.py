@@ -3,8 +3,8 @@
 `verify/derivatives/engine.py` computes the derivatives. If its arguments are balls that contain a
 box of weights, each resulting ball contains the values at all points of the box. With at most two
 softmax blocks, balls are float64 numbers with radii (`balls.py`). Their rounding errors grow with
-each block, so deeper networks, and small networks with numbers beyond float64, are computed
-entirely in Arb balls, as NumPy arrays of objects.
+each block, so deeper networks, and small networks with numbers too large for float64, are
+computed entirely in Arb balls, as NumPy arrays of objects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The ranks of the Jacobian and of the last features of a network at its own weights.
 
-The Jacobian has a row for each output number and a column for each weight. If its rows are
+The Jacobian has a row for each entry of the outputs and a column for each weight. If its rows are
 independent, every small change of the outputs comes from some change of the weights, so each
 labelling near them is attained exactly. The features have a row for each example: the means that
 the heads of the last block form. If their rows are independent, one choice of keys and queries
@@ -41,7 +41,7 @@ _TOWER = 2  # maximum number of softmax blocks whose weights a tower leaves unch
 
 
 def ranks(data: Dataset, network: Network) -> list[Claim]:
-    """The claims "network.rank" and, if the last block is attention on the query,
+    """The claims "network.rank" and, if the last block is attention that changes the query,
     "network.features". There are no claims for a network without attention, or with blocks that the
     engine does not differentiate. Arithmetic: exact, or balls."""
     try:
@@ -82,7 +82,7 @@ def _decided(
     if columns < rows:
         return about(Level.REFUTED, "counting", {"rows": rows, "columns": columns})
     if rows * columns > MOST_NUMBERS:
-        reason = f"it has {rows * columns:,} numbers, and {MOST_NUMBERS:,} are tried"
+        reason = f"it has {rows * columns:,} numbers, and at most {MOST_NUMBERS:,} are tried"
         return about(Level.UNDECIDED, "", {"reason": reason})
     attention = [block for block in network.leaves if isinstance(block, Attention)]
     softmax = [block for block in attention if block.rule == "softmax"]

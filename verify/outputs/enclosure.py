@@ -78,7 +78,7 @@ def enclosed_error(
         worst = max(range(data.T), key=lambda t: bounds[t][0])
         witness = {"example": worst, "error": errors[worst]}
     elif level is Level.UNDECIDED:
-        witness = {"reason": f"not settled with {bits} bits, the limit is {max_bits}"}
+        witness = {"reason": f"not settled with {bits} bits; the limit is {max_bits}"}
     arithmetic = f"ball arithmetic (Arb), {bits} bits"
     return Claim(_ID, statement, level, numbers, witness, arithmetic, source=_SOURCE)
 

@@ -183,7 +183,7 @@ def _by_margins(judged: Claim, margins: Margins) -> Claim:
 
 
 def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
-    """The claim about the limit, with the size of the error relative to the labels added."""
+    """The claim about the limit, now also with the size of the error relative to the labels."""
     size = _margin_size(memorizes.numbers) + _error_size(error, width)
     if memorizes.level.holds:
         statement = f"{memorizes.statement.removesuffix('.')}; {size}."

@@ -61,7 +61,7 @@ def computed_claims(network: Network, data: Dataset, limit: Limit, name: str) ->
     model = Claim(
         ids.MACHINE,
         f"Assumed: the machine rounds each operation to {name}, sums in any order, and computes "
-        "functions up to a few units in the last place.",
+        "functions to within a few units in the last place.",
         Level.ASSUMED,
         numbers={"u": f"2^-{form.p}", "function": f"{FUNCTION}u", "smooth": f"{SMOOTH_FUNCTION}u"},
         source=_SOURCE,

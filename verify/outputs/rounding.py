@@ -306,8 +306,8 @@ class Floats:
 
 
 def _product(a: Floats, b: Floats, scaled: int = 0) -> Floats:
-    """The product of matrices, valid for any order of sums. scaled: if not 0, `a` was divided by
-    the root of this number (see `_scores`)."""
+    """The product of matrices, valid for any order of summation. scaled: if not 0, `a` was divided
+    by the root of this number (see `_scores`)."""
     form, left, right = a.form, np.abs(a.centre), np.abs(b.centre)
     centre, size = _times(a.centre, b.centre), _times(left, right)
     if not scaled and a.whole and b.whole and bool((size <= form.whole).all()):

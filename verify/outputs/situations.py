@@ -3,8 +3,8 @@
 A *lead* is the output of the correct symbol minus the largest other output. An open place of a
 situation is enclosed in a box, the hull of its symbols, and the lead is bounded from below: in
 float64 for many situations at once (batches.py), then in Arb for those that float64 does not
-decide. If a situation is still open, but the input that it names has a lead above 0, the symbols of
-an open place are repeatedly split into halves, which together cover the situation.
+decide. If a situation is still undecided, but the input that it names has a lead above 0, the
+symbols of an open place are repeatedly split into halves, which together cover the situation.
 
 The situations are divided into shards (verify/sharding). The record of a shard does not depend on
 the machine that computes it.

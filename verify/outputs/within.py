@@ -57,7 +57,7 @@ def balls(network: Network, data: Dataset) -> arb_mat:
 
 def require_width(outputs: Any, data: Dataset) -> None:
     if outputs.ncols() != data.m:
-        raise InputError("network", f"of {data.m} outputs, as the labels have", outputs.ncols())
+        raise InputError("network", f"of output width {data.m}, like the labels", outputs.ncols())
 
 
 def certified_error(error: str) -> Decimal:

@@ -156,5 +156,5 @@ def test_a_circuit_that_is_none_is_a_contradiction() -> None:
     vectors = planted()
     sampler = Sampler.of(vectors, 5, 64, device="cpu")
     record = {"counts": {"dependent": 64}, "circuit": [0, 1, 3]}
-    with pytest.raises(Contradiction, match="which are not"):
+    with pytest.raises(Contradiction, match="but they are not"):
         sampler.summary(vectors, sampler.plan(0), [record])

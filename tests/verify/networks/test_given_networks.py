@@ -239,7 +239,7 @@ def test_the_page_and_the_certificate_as_a_network(tmp_path: Path) -> None:
 
 
 BAD: list[tuple[Any, dict[str, Any], str]] = [
-    ([FED], {}, "network: must be of 1 outputs, as the labels have, not 2"),
+    ([FED], {}, "network: must be of output width 1, like the labels, not 2"),
     ([], {}, "network: must be made of one or more blocks, not empty"),
     ([READ], {}, "block 1: weights: must be of 1 rows, the width of the vectors"),
     ([FED | {"kind": "convolution"}], {}, "block 1: kind: must be one of: attention, feed-forward"),

@@ -89,7 +89,7 @@ def nominal_seconds(N: int, d: int, depth: int) -> float:
 
 
 def depth_for(N: int, r: int) -> int:
-    """The largest j for which the search costs at most about as much as the basis.
+    """The largest j for which the search costs at most about as much as finding the basis.
 
     >>> depth_for(2000, 768), depth_for(1782, 16), depth_for(800, 768)
     (3, 2, 4)

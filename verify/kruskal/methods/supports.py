@@ -27,7 +27,7 @@ from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.modular import modular_rank
 from attncert.verify.rank.rational import Relation
 
-_TOP = 3  # the subspaces kept for each dimension
+_TOP = 3  # the number of subspaces kept for each dimension
 _SEEDS = 32  # the number of supports from which subspaces are grown
 _DEAREST = 60.0  # limit on the nominal seconds of a search in one subspace
 

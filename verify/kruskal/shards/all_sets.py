@@ -26,7 +26,7 @@ _SHARDS, _MOST_SHARDS = 16, 4000  # limits on the number of shards, if there are
 
 @dataclass(frozen=True)
 class AllSets:
-    """The work of a shard, called as search(shard, table). A process prepares its table once.
+    """The work of a shard, called as search(shard, table). Each process prepares its table once.
 
     table: its SHA-256. k: 3 to min(vectors, width).
     """
@@ -55,7 +55,7 @@ class AllSets:
 
     @property
     def items(self) -> str:
-        """The items that the shards count, in words."""
+        """What the shards count, in words."""
         return f"parts of the search of all sets of {self.k}"
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:

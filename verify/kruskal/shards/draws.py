@@ -13,7 +13,7 @@ BLOCK = 64
 
 def sequences(vectors: int, length: int, seed: int, start: int, stop: int) -> IntArray:
     """Random subsets start .. stop-1, each of `length` <= `vectors` indices, (stop - start,
-    length): the first indices of uniformly random permutations.
+    length): the first `length` indices of uniformly random permutations.
 
     Permutation i depends only on (seed, vectors, i).
 

@@ -153,7 +153,7 @@ def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
         return None
     dependency = vectors.relation(members)
     if dependency is None:
-        raise Contradiction(f"a shard calls vectors {members} dependent, which are not")
+        raise Contradiction(f"a shard calls vectors {members} dependent, but they are not")
     return dependency
 
 

@@ -32,7 +32,7 @@ _EXACT_WORK = 10**8  # limit on k^3 times the exact decisions per shard; one is 
 
 @dataclass(frozen=True)
 class Sampler:
-    """The work of a shard, called as sampler(shard, table). A process prepares its table once.
+    """The work of a shard, called as sampler(shard, table). Each process prepares its table once.
 
     k: the size of a subset. table: SHA-256 of the vectors. vectors: their number.
     expected: the number of subsets.
@@ -63,7 +63,7 @@ class Sampler:
 
     @property
     def items(self) -> str:
-        """The items that the shards count, in words."""
+        """What the shards count, in words."""
         return "random subsets"
 
     def fits(self, vectors: Vectors, shard: Shard, record: Any) -> bool:

@@ -1,7 +1,7 @@
 """One certificate for all labels of given examples: weights with outputs 0 and J onto.
 
 Random weights are drawn for sets of heads (`zeros.py`), first with as many heads as Theorem 14
-requires. On almost all data a set memorizes as many labels as Theorem 14 says. If the best sizes
+requires. On almost all data, they memorize as many labels as Theorem 14 says. If the best sizes
 memorize fewer, sets of two are drawn. On any data, random pairs memorize at least as many labels as
 the pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling
 are in verify/limits/capacity.
@@ -89,7 +89,7 @@ def label_all(
     """Weights that prove that every labelling of these examples is memorized, or the best weights
     that were tried.
 
-    heads: None means the fewest that are found to suffice. value_width: default m. xp: the array
+    heads: by default, the fewest found to suffice. value_width: default m. xp: the array
     namespace. Only the width of the labels of `data` matters. Exact: ranks modulo primes,
     everything else over ℚ. Raises InputError if a Jacobian is too large.
     """

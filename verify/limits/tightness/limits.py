@@ -81,7 +81,7 @@ def too_narrow(data: Dataset, heads: int, value_width: int) -> list[Claim]:
     if value_width >= data.m or least >= labels:
         return []
     numbers = {"dimension of the outputs": least, "label numbers": labels}
-    reason = f"the outputs have dimension {least} at most, of {counted(labels, 'label number')}"
+    reason = f"the outputs have dimension at most {least}, and the labels have {labels:,} entries"
     verdict = Claim(
         ids.VALUES_UNIVERSAL,
         f"Universal memorization: some keys and queries of {counted(heads, 'head')} serve every "

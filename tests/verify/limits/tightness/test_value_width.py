@@ -60,7 +60,7 @@ def test_too_few_parameters_refute_it() -> None:
     assert universal(data, 10, 1) is Level.REFUTED
     claims = limits(data, 10, 1)
     reasons = [c.witness["reason"] for c in claims if c.witness and "reason" in c.witness]
-    assert reasons == ["the outputs have dimension 290 at most, of 400 label numbers"]
+    assert reasons == ["the outputs have dimension at most 290, and the labels have 400 entries"]
     assert universal(data, 10, 10) is Level.PROVED
 
 
