@@ -71,7 +71,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     """Run the command line with these arguments; returns its exit status. `options` receives the
     global options. Raises KeyboardInterrupt, and exceptions that no command expects."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may take its number
+        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may get its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack our characters
         sys.stdout.reconfigure(errors="backslashreplace")

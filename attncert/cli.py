@@ -102,7 +102,7 @@ def _watched() -> int:
     if not child:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         status = main()
-        os.write(write_end, bytes([status]))  # its exit status may differ: atexit
+        os.write(write_end, bytes([status]))  # the exit status may differ, due to atexit
         return status
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         came = signal.sigwaitinfo(awaited)

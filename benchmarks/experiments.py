@@ -212,7 +212,7 @@ def checked(near: Near) -> dict[str, Any]:
 
 
 def pending(rows: list[dict[str, Any]], series: str | None) -> list[Point]:
-    """The points that were not run, fastest first."""
+    """The points not run yet, fastest first."""
     done = {key(row) for row in rows if row["outcome"] != "not run"}
     return [
         point

@@ -16,7 +16,7 @@ SHARES = (10, 20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 98, 100)  # pe
 LARGE = 1000  # a larger N has fewer shares, with one start each
 OF_SHARED = tuple(range(10, 101, 2))  # the shares for one shared context
 COARSE = (20, 25, 30, 35, 40, 50, 60, 70, 80, 90, 95)
-STEPS = {"random": 40, "fixed": 150}  # rough total for all searches of a point
+STEPS = {"random": 40, "fixed": 150}  # rough total for all searches at a point
 MOST_SECONDS = 3600.0  # points estimated to take longer are not run
 FLOPS = 12e9  # per second, on one processor of the machine that made the rows
 
