@@ -61,8 +61,8 @@ def logit_table(head: Head, data: Dataset) -> Table:
 
 def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -> tuple[Table, int]:
     """The products (E⁽ᵗ⁾·key)·(queryᵀ·e_t) for these t (None for all) as integers, (N, n), over one
-    positive scale. Exact. At width one, an outer product with the scale 1 if its entries are
-    integers."""
+    positive denominator. Exact. At width one, an outer product over the denominator 1 if its
+    entries are integers."""
     left, key_scale = token_products(data, head.key)
     products, query_scale = query_products(data, head.query)
     right, scale = products.astype(object), key_scale * query_scale
@@ -76,14 +76,14 @@ def products(head: Head, data: Dataset, examples: Sequence[int] | None = None) -
 
 
 def query_products(data: Dataset, columns: fmpq_mat) -> tuple[IntegerArray, int]:
-    """columnsᵀ·e_t for all t as integers, (T, w), over one positive scale. Exact. columns: d×w."""
+    """columnsᵀ·e_t for all t as integers, (T, w), over one denominator. Exact. columns: d×w."""
     whole, scale = columns.numer_denom()
     products = integers.product(data.queries.stored, integers.from_flint(whole))
     return products, int(scale) * data.queries.denominator
 
 
 def token_products(data: Dataset, columns: fmpq_mat) -> tuple[ObjectArray, int]:
-    """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one positive scale.
+    """E⁽ᵗ⁾·columns for all contexts as integers, (T or 1, n, w) objects, over one denominator.
     Exact. columns: d×w."""
     whole, scale = columns.numer_denom()
     products = context_products(data, integers.from_flint(whole))

@@ -49,7 +49,7 @@ _DEEP_TRIES = 4  # starts for each number of heads, for several layers
 
 @dataclass(frozen=True)
 class Attempt:
-    """A start of the fit: the number of heads in each layer, the seed, the bound N for these heads,
+    """One attempt: the number of heads in each layer, the seed, the bound N for these heads,
     the number of weights, and how the fit ended."""
 
     heads: int

@@ -1,4 +1,4 @@
-"""Whether outputs meet a requirement on their errors, exact or enclosed, or on their margins.
+"""Whether outputs, exact or enclosed, meet a requirement on their errors or on their margins.
 
 The requirement is that each output is near its label, or nearer to it than to any other label.
 """

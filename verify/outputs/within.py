@@ -88,8 +88,8 @@ def certificate(
     margin: Fraction | None = None,
     domain: Mapping[str, Any] | None = None,
 ) -> Certificate:
-    """A certificate of the claim "network"; with a bound on errors, of "outputs-within"; with a
-    bound on margins, of "nearest" or, if a `domain` is given too, of "generates". If earlier blocks
+    """A certificate for the claim "network"; with a bound on errors, for "outputs-within"; with a
+    bound on margins, for "nearest" or, if a `domain` is given too, "generates". If earlier blocks
     computed the data, the file contains the original data and all blocks. Raises TooLarge."""
     claim, more = "network", dict[str, Any]()
     if within is not None:

@@ -17,7 +17,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import _residue, dependen
 
 MOST = 4095  # maximum number of vectors: an index has 12 bits, and the last one means "none"
 REPRESENTATIVES = 1 + (5**7 - 1) // 4
-"""The number of slices up to a factor in F_5; the first is 0."""
+"""The number of slices up to a factor in F_5; the first slice is 0."""
 
 _SLICES, _PARTS = 5**7, 25
 _ROOM = 1 << 27  # maximum number of sums in one slice; each takes 20 bytes

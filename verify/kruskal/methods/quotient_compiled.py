@@ -63,8 +63,8 @@ def _residue(x, p, over_p, half):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _quotient(table, i, out, m, inverses, p):  # type: ignore[no-untyped-def]
-    """The vectors after i modulo vector i, in m of m + 1 coordinates. Returns False if vector i is
-    0.
+    """The vectors after vector i, modulo vector i, in m of m + 1 coordinates. Returns False if this
+    vector is 0.
 
     table: (m + 1, N), out: (m, N); only columns after i are read and written.
     """

@@ -116,7 +116,7 @@ def record(counts: Mapping[str, int], circuits: Sequence[Relation] = ()) -> Reco
 
 
 def is_record(record: Any, vectors: Vectors, names: Collection[str]) -> bool:
-    """Whether this can be a record with these counts and vectors. Only the form of a circuit is
+    """Whether this has the form of a record for these vectors. Only the form of a circuit is
     checked, since `smallest` computes its relation again."""
     if type(record) is not dict or set(record) != {"counts", "circuit"}:
         return False
@@ -142,7 +142,7 @@ def totals(records: Iterable[Record]) -> Counter[str]:
 
 
 def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
-    """The smallest circuit that shards found (the first by indices if several are smallest), with
+    """The smallest circuit that shards found (the first by indices if several tie), with
     its relation computed again exactly; None if no circuit was found.
 
     Raises Contradiction if the vectors are independent, since the record is then false.
