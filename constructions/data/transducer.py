@@ -1,14 +1,14 @@
 """Domains of inputs with their correct answers: letter-to-letter transducers, such as addition.
 
-An input is a word of letters. A letter is a tuple of symbols at given places of the
-prompt. A finite machine reads the letters in order: in each state it reads a letter, writes a
+An input is a word of letters. A letter is a tuple of symbols at given positions in
+the prompt. A finite machine reads the letters in order: in each state it reads a letter, writes a
 symbol and moves on. The answer, which follows the prompt, is what it writes.
 
 Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
 i, a state in which the machine can be before them, and what it writes as it reads them. Every other
-place may hold any symbol that some input has there. There are few situations, however many inputs
-there are, and each input is in one of them: before these letters the machine is in a state that can
-be reached.
+position may hold any symbol that some input has there. There are few situations, however many
+inputs there are, and each input is in one of them: before these letters the machine is in a
+state that can be reached.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Whether the correct next symbol has the largest output in all situations of a domain.
 
-A *lead* is the output of the correct symbol minus the largest other output. An open place of a
+A *lead* is the output of the correct symbol minus the largest other output. An open position of a
 situation is enclosed in a box, the hull of its symbols, and the lead is bounded from below: in
 float64 for many situations at once (batches.py), then in Arb for those that float64 does not
 decide. If a situation is still undecided, but the input that it names has a lead above 0, the
-symbols of an open place are repeatedly split into halves, which together cover the situation.
+symbols of an open position are repeatedly split into halves, which together cover the situation.
 
 The situations are divided into shards (verify/sharding). The record of a shard does not depend on
 the machine that computes it.
@@ -82,7 +82,7 @@ class Cases:
 
     def keys(self, *, halved: bool) -> dict[str, Any]:
         """The keys of the domain in a certificate. Only states that can be reached are included.
-        halved: whether the symbols of open places are halved."""
+        halved: whether the symbols of open positions are halved."""
         domain = self.domain
         states = dict.fromkeys(state for reached in domain.reached for state in reached)
         number = {state: k for k, state in enumerate(states)}
@@ -133,7 +133,7 @@ class Cases:
     # Bounds of leads.
 
     def lows(self, situations: Sequence[Situation]) -> FloatArray:
-        """Lower bounds on the leads, valid for all symbols at the open places."""
+        """Lower bounds on the leads, valid for all symbols at the open positions."""
         place, symbols = situations[0].place, len(self._tables[0][0]) - 1
         chosen = np.full((len(situations), self.domain.prompt + place), symbols)
         for row, situation in zip(chosen, situations, strict=True):

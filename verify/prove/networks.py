@@ -40,7 +40,7 @@ _CHANGES = {
 
 def concluded(question: Prove, construction: Construction, known: Judged) -> Proof:
     """The proof about the outputs of the finished network, or the refusal if a hypothesis is false.
-    Raises InputError for options of layers, and for data without labels.
+    Raises InputError for options that only layers have, and for data without labels.
     """
     data = known.data
     if known.views is None:
@@ -63,7 +63,7 @@ def given_network(
 
     The errors on the data are exact if the outputs are rational, otherwise enclosed in balls. The
     certificate shows equality, the least margin, or the largest error. Raises InputError for
-    options of single layers, and if shapes do not agree.
+    options that only single layers have, and if shapes do not agree.
     """
     _require_network_options(question)
     bound = question.tolerance

@@ -29,7 +29,7 @@ class Audit(Question):
         "construction to audit, built-in or MODULE:NAME; default: paper and width-one",
     )
     quick: bool = option(False, SWITCH, "run fewer cases of the same kinds (takes seconds)")
-    seed: int = option(0, SEED, "random seed of the searches")
+    seed: int = option(0, SEED, "random seed for the searches")
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,4 +48,4 @@ class Attack(Question):
 
     construction: str = option("width-one", text(*ATTACKED), " | ".join((*ATTACKED, OWN)))
     cases: int = option(2000, whole(1, 2**63 - 1, "2^63 - 1"), "number of data sets to draw")
-    seed: int = option(0, SEED, "random seed of the cases")
+    seed: int = option(0, SEED, "random seed for the cases")

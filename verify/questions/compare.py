@@ -25,4 +25,4 @@ class Compare(Question):
     construction: str | None = option(
         None, text(), f"{OWN}: also judge your own construction, as prove does"
     )
-    seed: int = option(0, SEED, "random seed of the searches")
+    seed: int = option(0, SEED, "random seed for the searches")

@@ -18,7 +18,7 @@ from attncert.verify.questions.values import (
 _MOST_STEPS = 10**9
 _MOST_LAYERS = 16
 MOST_EXACT_LAYERS = 5  # no tower of primes below 2^24 is longer
-_LAYERS = "number L of layers of H heads each; the last reads out"
+_LAYERS = "number L of layers of H heads each; the last gives the outputs"
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +46,7 @@ class Fit(Question):
         "number of Levenberg–Marquardt steps; default: at most 200, fewer without progress",
     )
     device: DeviceChoice = option("auto", DEVICES, "device: auto | cpu | cuda", repeats=False)
-    seed: int = option(0, SEED, "random seed of the starts")
+    seed: int = option(0, SEED, "random seed for the starts")
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +80,7 @@ class Capacity(Question):
     dask: str | None = option(
         None, TEXT, "address of a Dask scheduler, for large Jacobians", repeats=False
     )
-    seed: int = option(0, SEED, "random seed of the weights")
+    seed: int = option(0, SEED, "random seed for the weights")
 
     @property
     def unlabelled(self) -> bool:

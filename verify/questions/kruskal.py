@@ -38,7 +38,7 @@ class Kruskal(Question):
         "auto", DEVICES, "device for the subsets: auto | cpu | cuda", repeats=False
     )
     dask: str | None = option(None, TEXT, "address of a Dask scheduler", repeats=False)
-    seed: int = option(0, SEED, "random seed of subsets and bases")
+    seed: int = option(0, SEED, "random seed for subsets and bases")
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,4 +59,4 @@ class Assume(Question):
     head_width: int | None = option(None, SIZE, "head width d_h of the layer; default: 1")
     subsets: int = option(5000, _COUNT, "number of random subsets of n queries")
     work: float = option(1.0, WORK, "limit on counted work for circuits")
-    seed: int = option(0, SEED, "random seed of subsets and bases")
+    seed: int = option(0, SEED, "random seed for subsets and bases")

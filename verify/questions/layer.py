@@ -29,7 +29,7 @@ class LayerQuestion(Question):
         "auto", TEXT, "format of the file: auto, or one of docs/models-and-layers.md"
     )
     prefix: str | None = option(
-        None, TEXT, "prefix of the layer's arrays, in a file of several layers"
+        None, TEXT, "prefix of the layer's arrays, in a file with several layers"
     )
     heads: int | None = option(None, SIZE, "number of heads, if the file does not give it")
     scale: str | None = option(

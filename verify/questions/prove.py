@@ -75,7 +75,7 @@ class Prove(Question):
     dask: str | None = option(
         None, TEXT, "address of a Dask scheduler, for large ranks and for domains", repeats=False
     )
-    seed: int = option(0, SEED, "random seed of the searches")
+    seed: int = option(0, SEED, "random seed for the searches")
 
     def __post_init__(self) -> None:
         super().__post_init__()

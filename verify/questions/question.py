@@ -120,7 +120,7 @@ def options(record: type[Question]) -> Mapping[str, Option]:
 
 
 def flag(name: str) -> str:
-    """The option of the command line that sets this field.
+    """The command-line option that sets this field.
 
     >>> flag("head_width")
     '--head-width'

@@ -146,7 +146,7 @@ def _fundamental(
     columns: Sequence[int],
     targets: Sequence[int] | None = None,
 ) -> list[Relation] | None:
-    """Exact relations of the target rows (default: all other rows) with the pivot rows.
+    """Exact relations between the target rows (default: all other rows) and the pivot rows.
 
     Solves x A[pivots, columns] = A[target, columns] over Q, then checks every column; None if a
     check fails, that is, if the elimination modulo the prime gave a wrong rank.

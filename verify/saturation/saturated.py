@@ -44,9 +44,9 @@ class Drops(NamedTuple):
 
 
 def saturated(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
-    """The claim for these bits: refuted if some c falls short, or if a head's rows do not lead in
-    the limit. If the rank was not certified at a smaller c, a head's c is not the least such c.
-    Exact."""
+    """The claim for this number of bits: refuted if some c falls short, or if a head's rows do not
+    lead in the limit. If the rank was not certified at a smaller c, a head's c is not the least
+    such c. Exact."""
     ends, larger, wrong = dict[int, int](), dict[int, int](), list[int]()
     for h, record in _moving_heads(built):
         drops, c = drops_of(data, built.layer.heads[h], record), int(record.c or 0)

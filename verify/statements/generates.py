@@ -4,11 +4,11 @@ The network has one output for each symbol. It runs on its own outputs: the symb
 output is appended to the input, and the network is applied again.
 
 Proof by cases. Suppose that in each situation of the domain (constructions/data/transducer.py), and
-for all symbols that its open places may hold, the output of the right symbol is the largest. Then
+for all symbols that its open positions may hold, the right symbol has the largest output. Then
 every answer is right, by induction over its symbols: if the symbols before symbol i are right, the
 sequence is a prompt followed by the beginning of its answer. Some situation contains this sequence,
-so symbol i is right, too. An open place holds a box, the hull of its symbols, and outputs are
-enclosed in balls. ∎
+so symbol i is right, too. At an open position there is a box, the hull of its symbols, and
+outputs are enclosed in balls. ∎
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ class Goal(Protocol):
 
 @dataclass(frozen=True)
 class Exact:
-    """The outputs equal the labels. Arithmetic: exact, or balls after an irrational softmax. In
-    balls, the certificate states the least distance from the labels that can be certified. Source:
+    """The outputs equal the labels. Arithmetic: exact, or balls after an irrational softmax. With
+    balls, the certificate states the smallest certifiable distance from the labels. Source:
     docs/constructions.md.
 
     >>> Exact()

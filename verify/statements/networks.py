@@ -128,8 +128,8 @@ METHODS = (
         purposes=(
             (
                 1,
-                "A mean of the patterns, weighted by their products with the query. They are "
-                "its context, not parameters.",
+                "A mean of the patterns, weighted by their products with the query. The "
+                "patterns are its context, not parameters.",
             ),
         ),
     ),

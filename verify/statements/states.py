@@ -205,8 +205,8 @@ class Views:
         return known
 
     def count(self, what: str) -> int:
-        """The number of heads, groups or blocks; there are 0 heads if no block is attention. Raises
-        InputError for heads if several blocks are attention."""
+        """The number of heads, groups or blocks; 0 heads if there is no attention block. Raises
+        InputError for heads if there are several attention blocks."""
         if what == "head":
             attention = any(isinstance(block, Attention) for block in self.network.blocks)
             return len(self.at(None).heads) if attention else 0

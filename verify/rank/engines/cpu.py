@@ -57,8 +57,8 @@ Systematic = tuple[ResidueArray, IntArray]
 
 
 def systematic(table: ResidueArray, p: int) -> Systematic:
-    """The rows written in a basis of r of them, (N, r), and each row's place in the basis, (N,); -1
-    if it is not in the basis.
+    """The rows written in a basis of r of them, (N, r), and each row's position in the basis,
+    (N,); -1 if it is not in the basis.
 
     About kr/N rows of a random subset of k rows are in the basis, and are thus distinct unit
     vectors. It remains to show that the other rows are independent in the remaining coordinates, so

@@ -53,7 +53,7 @@ def causal_mask(data: Dataset) -> BoolArray:
 
     In token sequences the query is the last token. If the tokens of a shared context are the
     queries in their order, query t is token t. Otherwise a query is the one token equal to it.
-    Raises InputError if no token or several tokens equal the query.
+    Raises InputError if no token equals the query, or if several do.
 
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1], [2], [1]])).astype(int).tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
