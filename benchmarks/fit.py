@@ -88,7 +88,7 @@ def scipy_(data: Any, shape: Shape, seed: int, options: dict[str, Any]) -> dict[
 
 
 def adam(data: Any, shape: Shape, seed: int, seconds: float) -> dict[str, Any]:
-    """Adam on all examples at once (torch, float64) with step size 10⁻²; the least error counts."""
+    """Adam on all examples at once (torch, float64), step size 10⁻²; the smallest error counts."""
     import torch
 
     torch.set_num_threads(1)

@@ -233,8 +233,8 @@ def _run(name: str, case: Case, work: Path, places: dict[str, str]) -> dict[str,
 
 
 def _float32(states: Path, count: int) -> list[dict[str, Any]]:
-    """The paper's own test: the float32 rank at the usual tolerance of `count` random subsets of n
-    distinct queries, and of a hundredth as many subsets of d."""
+    """The paper's own test: the float32 rank, at the usual tolerance, of `count` random subsets of
+    n distinct queries, and of a hundredth as many subsets of d."""
     inputs, tests = load_inputs(str(states)), list[dict[str, Any]]()
     table = inputs.distinct.array.astype(np.float32)
     for k, subsets in ((inputs.tokens, count), (inputs.d, -(-count // 100))):

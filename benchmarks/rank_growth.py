@@ -100,7 +100,7 @@ def prepared(vectors: int, threads: int, repeats: int) -> float:
 
 
 def layer(examples: int, repeats: int) -> float:
-    """Seconds of one layer's certificate, n = 32, d = 64, shared contexts."""
+    """Seconds for one layer's certificate, n = 32, d = 64, shared contexts."""
     data, heads = example((examples - 1) // 31, 32, 64, True)
     layer_rank(data, heads, device="cpu")
     return _median(lambda: layer_rank(data, heads, device="cpu"), repeats)

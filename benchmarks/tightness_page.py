@@ -164,7 +164,7 @@ def cases(seed: int = 0) -> Iterator[Case]:
 
 
 def _shifted(examples: int, seed: int) -> Dataset:
-    """Three unit rows in R^6, all moved by the same multiple of one of the other unit vectors."""
+    """Three unit rows in R^6, all shifted by the same multiple of one of the other unit vectors."""
     t = np.arange(examples)
     shift = (7 + t)[:, None] * np.eye(6, dtype=np.int64)[3 + t % 3]
     queries = family(examples, 3, 6, queries="moment-curve", seed=seed).queries

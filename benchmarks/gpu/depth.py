@@ -27,7 +27,7 @@ def rows(dry: bool) -> list[Row]:
 
 
 def ranked(T: int, n: int, d: int, device: str) -> dict[str, Any]:
-    """The rank of layers with the fewest heads of width 1 for which the bound covers all labels."""
+    """The rank of two layers with the fewest heads of width 1 for which the bound reaches T."""
     data = generators.random(T=T, n=n, d=d, shared=False, seed=1)
     shape = Architecture(2, DeepSpans.of(data).fewest_heads(2, 1, 1), 1, 1)
     network = draw_network(data, shape)

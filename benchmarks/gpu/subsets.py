@@ -1,4 +1,4 @@
-"""Certifies random subsets on a GPU and the CPU beside it, compared with torch's matrix_rank.
+"""Certifies random subsets on a GPU and on its machine's CPU, compared with torch's matrix_rank.
 
 Rates are subsets per second after the table is prepared; `first_s` also
 counts the preparation and the compilation at the first call. Tables hold normally distributed
