@@ -155,7 +155,7 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
     assert verdict(proof, tmp_path) == "holds"
 
 
-# The theorem's statement, and what was proved without it.
+# The theorem's statement, and results proved without it.
 
 
 def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -314,7 +314,7 @@ def _a1(
 
 
 def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
-    """The command that would decide the claim, with its work, if there is such a command."""
+    """The command that would decide the claim, with the work it needs, if there is one."""
     from attncert.verify.kruskal.interval import work_needed
 
     needed = work_needed(vectors, k)

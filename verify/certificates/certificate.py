@@ -32,7 +32,7 @@ from attncert.verify.features.tables import ranges
 
 # Caps of the checker (docs/certificate.md); the checker imports nothing from here, and a test
 # compares the two.
-MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # items are counted by commas and opening brackets
+MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # an item is a comma or an opening bracket
 MAX_DIGITS = 500_000  # digits of a numerator or denominator
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # the limits of a check
 
@@ -41,7 +41,7 @@ NOTHING = {"format": "attncert/3", "saturation": None, "origin": None, "data_fil
            "tokens": None}  # fmt: skip
 INSIDE = 2**22  # the largest number of data entries inside a certificate
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
-_DIGEST = len(',"digest":""') + 64  # bytes that `sealed` adds to the file, as one item
+_DIGEST = len(',"digest":""') + 64  # the bytes that `sealed` adds to the file; one item
 
 
 class TooLarge(Exception):

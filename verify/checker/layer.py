@@ -21,8 +21,8 @@ Parts = namedtuple("Parts", "layer values output labels")
 
 
 def contexts_of(limits: Limits, cert: Any, data: Any, width: int = 0) -> Table:
-    """One context for all examples, or one for each with its own number of tokens. width: the width
-    of the data, if it differs from the width in dims."""
+    """One context for all examples, or one for each, with its own number of tokens. width: the
+    width of the data, if it differs from the width in dims."""
     T, n, d = dims(cert, "examples context width")
     d = width or d
     contexts, tokens = data["contexts"], cert["tokens"]

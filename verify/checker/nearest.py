@@ -50,7 +50,7 @@ from .near import GUARD
 from .reading import MAX_ITEMS, all_of, dims, numbers, typed
 from .sequences import placed
 
-Parts = namedtuple("Parts", "network margin others")  # others: each label once, with its square
+Parts = namedtuple("Parts", "network margin others")  # others: distinct labels and their squares
 
 
 def parts(cert: Any, limits: Limits) -> Parts:

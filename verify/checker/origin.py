@@ -67,8 +67,8 @@ def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
 
 
 def domain(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
-    """Each pair of one of these contexts and one of these queries is an example exactly once. So
-    the two sorted lists of pairs must be equal, and no pair may occur twice."""
+    """Each pair of one of these contexts and one of these queries occurs as an example exactly
+    once. So the two sorted lists of pairs must be equal, and no pair may occur twice."""
     T, d = cert["dims"]["examples"], width_of(cert, data)
     counts = [len(x) for x in typed(claim["contexts"], list, "origin.contexts")]
     count = len(typed(claim["queries"], list, "origin.queries"))

@@ -120,7 +120,7 @@ def compare(
 
 
 def _entry(data: Dataset, method: Construction, question: Compare, named: bool = False) -> Entry:
-    """The entry of a construction. named: whether the question names it, so that errors are
+    """The entry of a construction. named: whether the question names it; if so, errors are
     raised."""
     own = ids.ClaimId(f"compare.{method.name}")
     try:

@@ -40,7 +40,7 @@ from attncert.verify.rank.whole_layer.spread import rank_records
 from attncert.verify.sharding.engine import Cluster
 
 _DRAWS = 3  # maximum number of networks drawn for one rank
-_TRIES = 4  # how many numbers of heads are tried in the search for the fewest
+_TRIES = 4  # how many head counts are tried in the search for the fewest heads
 _MOST_ENTRIES = 2**28  # maximum number of entries of a Jacobian with ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"

@@ -59,9 +59,9 @@ conditions. ∎
 tokens X_l for all examples. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on Σ_h
 of a row of X_lW_h, as for one layer (`constructions/given/law.py`) with a = n - 1, b = 1, queries
 that span d' = min(d, d'_1 + (l-1)Hv), and, in place of labels, the min(d, (L-l)H min(w, n-1))
-directions that read the query. Changes of X_l are changes of the left factors of these products. So
-the rank of J is at most the sum of these N. If n - 1, t_1 ≥ w, v, it is again smaller by d'_(l+1) -
-d'_l times the number of directions, for each l < L.
+directions that read the query. Changing X_l only changes the left factors of these products. So the
+rank of J is at most the sum of these N. If n - 1, t_1 ≥ w, v, it is again smaller, for each l < L,
+by d'_(l+1) - d'_l times the number of directions.
 
 **Narrow values.** The T×m outputs are a product of a T×Hv matrix and the O_h of layer L. If k = H v
 is less than T and m, then rank J ≤ k(T + m - k), which is the dimension of {A O + V B}.
@@ -119,7 +119,7 @@ class Architecture:
 
 @dataclass(frozen=True)
 class DeepSpans:
-    """The numbers of the data that determine the bound. width: d. vectors, tokens, differences,
+    """The counts and dimensions that determine the bound. width: d. vectors, tokens, differences,
     queries: the dimensions of their spans. labels: m. examples: T. context: the number of tokens if
     all examples share one context, else 0."""
 

@@ -25,7 +25,7 @@ from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.whole_layer.jacobian_rows import rank_of
 from attncert.verify.sharding.engine import Cluster
 
-_NUMBERS = 2**22  # numbers of the Jacobian and the states computed at a time
+_NUMBERS = 2**22  # how many numbers of the Jacobian and the states are computed at a time
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ ARCHIVES: dict[str, tuple[Callable[[dict[str, Any]], bytes], str, str]] = {
         "wrong", "depend on earlier ones"),
     "compressed": (lambda a: saved(compressed=True, **a), "unusable", "uncompressed"),
     "floats": (
-        lambda a: saved(**a | {"queries": a["queries"] / 2}), "unusable", "must be integers"),
+        lambda a: saved(**a | {"queries": a["queries"] / 2}), "unusable", "integers in C order"),
     "unsigned": (
         lambda a: saved(**a | {"labels": a["labels"].astype("uint8")}), "unusable", "signed"),
     "by columns": (

@@ -25,7 +25,7 @@ _LONGEST = 999_999_999  # the most seconds and MiB that the executable accepts
 
 
 def sources() -> list[Path]:
-    """The files of verify/kernel that a build needs, without files that a build creates."""
+    """The files of verify/kernel that a build needs, but not those that it creates."""
     listed = (SOURCES / "_CoqProject").read_text().split()
     named = [SOURCES / name for name in listed if name.endswith(".v")]
     plain = ["Makefile", "_CoqProject", "headlines.txt", "axioms.txt", "axioms.sh", "no_gaps.sh"]

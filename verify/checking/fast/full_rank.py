@@ -23,7 +23,7 @@ from attncert.verify.checker.layer import Layer, merged
 from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
-BLOCK = 64  # the 64 products of the bound above
+BLOCK = 64  # the 64 products in the bound above
 ENTRIES = 2**20  # the most entries of contexts processed at once
 
 
