@@ -62,7 +62,7 @@ HYPOTHESES = {
 }  # fmt: skip
 STEPS = {
     "alone": Step(
-        "Every example has logits $(a,0,\\dots,0)$, and $a=0$ for one of them alone.",
+        "Every example has logits $(a,0,\\dots,0)$, and $a=0$ for exactly one of them.",
         alone, rests_on=("marked", "apart"), each="head", where=("example",)),
     "parity": Step(
         "All $n\\,u\\cdot z_s$ are the identity modulo 2: rank $Z=T$.",

@@ -12,8 +12,8 @@ of them. A defect found here is a defect of the reconstruction until it is compa
 
 **Theorem.** Consider sequences of n ≥ 2 tokens in ℝᵈ, without repetitions. Let V be the set of all
 tokens, r_min ≤ ‖x‖ ≤ r_max on V, and ‖x - x'‖ ≥ ε for x ≠ x' in V. Some layer
-x + κ v Σ_j p_j v·x_j, p = softmax_j(c (v·x)(v·x_j)), maps tokens more than δ > 0 apart if they
-differ, or if they are the same token in sequences that differ as sets.
+x + κ v Σ_j p_j v·x_j, p = softmax_j(c (v·x)(v·x_j)), maps two tokens to points more than δ > 0
+apart if they differ, or if they are the same token in sequences that differ as sets.
 
 1. Some unit v has |v·(x - x')| ≥ ‖x - x'‖ √(8/πd) / (|V|+1)² on V ∪ {0}. Here v is found by a
 search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b = max |v·x|.

@@ -70,7 +70,7 @@ def exhibited(answer: CapacityAnswer) -> list[dict[str, Any]]:
 
 
 def file_of(certificates: Mapping[About, Certificate], about: About) -> str | None:
-    """The name of the certificate of this notion; None if there is none."""
+    """The name of the certificate for this notion; None if there is none."""
     if about not in certificates:
         return None
     first = about is next(iter(certificates))

@@ -87,7 +87,7 @@ def test_unusable_input_is_one_line(
     assert not (tmp_path / "o").exists()
 
 
-# A claim that does not hold is not made.
+# No claim is made that does not hold.
 
 
 def test_a_fit_without_a_certificate_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

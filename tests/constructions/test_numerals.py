@@ -63,7 +63,7 @@ def test_no_number_is_too_long_for_a_command(name: str, tmp_path: Path, shell: S
     data.write_text(json.dumps(content))
     printed = shell.runs(words[0], data, *words[1:], "--out", out, status=status)
     assert printed.err == "" and max(map(len, printed.out.splitlines())) < 1000
-    for file in out.glob("*.json"):  # reading them back needs no long integers
+    for file in out.glob("*.json"):  # reading them back does not need long integers
         json.loads(file.read_text(), parse_int=lambda digits: int(digits[:640]))
     witness = out / "certificate.json"
     if words[0] == "kruskal" and witness.exists():

@@ -230,7 +230,7 @@ def test_rows_of_different_widths_are_still_located() -> None:
 
 
 def test_the_hash_of_many_narrow_integers_is_that_of_the_canonical_json() -> None:
-    """Contexts of 2^20 entries or more are stored and written in one byte per entry."""
+    """Contexts of 2^20 entries or more are stored and written with one byte per entry."""
     contexts = np.random.default_rng(0).integers(-128, 127, (64, 128, 129), np.int8, endpoint=True)
     data = Dataset.of(contexts, np.ones((64, 129), dtype=np.int8))
     assert data.contexts.stored.dtype == np.int8

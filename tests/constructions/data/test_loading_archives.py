@@ -1,4 +1,4 @@
-"""No false claim is accepted from garbage, damaged files or .npz files that are not data sets."""
+"""Garbage, damaged files and .npz files that are not data sets never make a false claim pass."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.given.attention import Shape, jacobian
 from attncert.constructions.given.law import Spans, law, spans
 
-# n, d, m, shared, H, d_h, d_v: N is the rank of J for many examples
+# n, d, m, shared, H, d_h, d_v: for enough examples, J has rank N
 REACHED = [
     (3, 4, 1, False, 2, 1, 1),
     (4, 3, 1, False, 2, 2, 1),

@@ -85,7 +85,7 @@ def test_the_nearest_solutions_are_the_planted_ones() -> None:
 
 @pytest.mark.slow
 def test_one_head_reaches_as_many_as_it_has_parameters() -> None:
-    """One head fits T = N = d + 2(n - 1) random labels and no more; small weights fit fewer."""
+    """One head fits T = N = d + 2(n - 1) random labels but no more; from small weights, fewer."""
     for seed in range(4):
         data = uniform(30, 4, 24, seed=seed)
         assert shared.search(*data, one(24), 0).converged

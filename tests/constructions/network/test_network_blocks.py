@@ -162,7 +162,7 @@ def test_a_shared_context_stays_shared() -> None:
 
 
 def test_permuted_contexts_stay_tied() -> None:
-    """Means and queries are equal: inputs that are permutations of one another are refuted."""
+    """Means and queries are equal: memorizing permuted copies of an input is refuted."""
     rows = [[1, 0, 0], [0, 2, 0]]
     data = Dataset.of([rows, rows[::-1]], [[1, 1, 1]] * 2, [0, 1])
     mixed = mean(3).apply(data)
