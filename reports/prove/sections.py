@@ -66,7 +66,7 @@ def sections(proof: Proof) -> dict[str, object]:
 
 
 def _steps(proof: Answer) -> dict[str, object]:
-    """The claims in order; those of the heads are together, at the first of them."""
+    """The claims in order; those of the heads are together, where the first one stands."""
     trace, heads = proof.trace, head_steps(proof.trace)
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     view, anchor = diagram(trace), anchors(trace)

@@ -36,7 +36,7 @@ _WHOLE = (
 
 
 def title(claim_id: str) -> str:
-    """A claim's id in words, plain text.
+    """A claim's id in words, as plain text.
 
     >>> title("head.3.selector"), title("hypothesis.value-width"), title("interpolation.exact")
     ('head 3: selector', 'hypothesis: value-width', 'interpolation: exact')

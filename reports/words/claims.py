@@ -1,4 +1,4 @@
-"""Claims as the lines of a table.
+"""Claims as the rows of a table.
 
 A witness is shown so that a reader can check it: as an equation if it is a relation, or as a list.
 """

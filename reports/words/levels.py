@@ -13,7 +13,7 @@ from attncert.verify.claims.evidence import Level
 
 @dataclass(frozen=True)
 class Wording:
-    """The words before the statement in the verdict, the line of the legend, what is missing for a
+    """The words before the statement in the verdict, the line in the legend, what is missing for a
     proof, a pale and a dark colour of one hue."""
 
     opener: str

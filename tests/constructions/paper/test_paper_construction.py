@@ -1,5 +1,5 @@
-"""The paper's construction in Fractions: the steps of its proof hold, c is the least possible, and
-the bits are as predicted."""
+"""The paper's construction in Fractions: the steps of its proof hold, c is as small as possible,
+and the bits are as predicted."""
 
 from __future__ import annotations
 
