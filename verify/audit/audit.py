@@ -1,7 +1,7 @@
 """`attncert audit` as a function: which step needs which hypothesis.
 
-The conclusion names the hypotheses that have a purpose: for each, data were found on which it alone
-is false and a statement of the proof fails.
+The conclusion names the hypotheses whose purpose is shown: for each of them, data were found on
+which only this hypothesis is false and a statement of the proof fails.
 """
 
 from __future__ import annotations

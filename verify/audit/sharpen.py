@@ -1,4 +1,4 @@
-"""The purpose of each hypothesis: data on which it alone is false, and the first statement that
+"""The purpose of each hypothesis: data on which only it is false, and the first statement that
 fails on them.
 
 Small data are drawn as for an attack, adapted by the construction, and then slightly changed, since

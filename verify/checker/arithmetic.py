@@ -20,7 +20,7 @@ from .functions import Functions, around, centred, normalized
 from .limits import SHORT, Limits, Rejected, need
 from .near import Balls
 
-LONGEST = 2**14  # the most bits of an exact number, if balls may replace it
+LONGEST = 2**14  # the most bits an exact number may have if balls may replace it
 
 
 class Enclosed:

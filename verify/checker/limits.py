@@ -14,7 +14,7 @@ from operator import mul
 from typing import Any
 
 LIMIT_SECONDS, LIMIT_MIB = 600.0, 2048.0  # for the whole check; for all numbers in memory
-MAX_BITS = 2**24  # the most bits of a power, a product or a common denominator
+MAX_BITS = 2**24  # the most bits a power, product or common denominator may have
 MAX_DIVISION = 2**42  # product of the two lengths in bits; division takes quadratic time
 SHORT = 2**10  # shorter numbers are multiplied without a check of the limits
 

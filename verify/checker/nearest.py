@@ -5,14 +5,14 @@
 Let o be the output of an example and y its label. For another label y' of the data,
     |o - y'|^2 - |o - y|^2 = 2 ((y - y').o - (|y|^2 - |y'|^2) / 2).
 The margin of the example is the least value of (y - y').o - (|y|^2 - |y'|^2) / 2 over all these y':
-o is nearer to y than to any other label exactly if the margin is above 0. For one-hot labels the
+o is nearer to y than to any other label exactly when the margin is above 0. For one-hot labels the
 margin is the output at the label minus the largest other output.
 
 The labels are Y / u and the claimed margin is p / q, in integers; each entry of o is within r / w
 of c / w. After multiplication by 2 q u^2 w, the margin is at least p / q for all such o if, for all
 Y',
     2 q u ((Y - Y').c - |Y - Y'|.r) >= w (q (|Y|^2 - |Y'|^2) + 2 p u^2).
-All these are integers, so nothing is rounded. For exact outputs r is 0.
+All of these are integers, so nothing is rounded. For exact outputs r is 0.
 
 "generates": in addition, after every prompt of a domain the network, run on its own outputs,
 generates the right answer; the next symbol is the one with the largest output. A prompt is a word
@@ -228,7 +228,7 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
 
 
 def halved(box: Any, first: int, *left: int) -> Any:
-    """The box with each half of the symbols at the first place, and the remaining places."""
+    """The box with either half of the symbols at the first place, and the remaining places."""
     middle = len(box[first]) // 2
     halves = filter(None, (box[first][:middle], box[first][middle:]))
     return [([*box[:first], some, *box[first + 1 :]], left) for some in halves]

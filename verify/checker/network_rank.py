@@ -1,4 +1,4 @@
-"""The claim "network-rank": certain rows of a network with softmax blocks are independent.
+"""The claim "network-rank": rows computed from a network with softmax blocks are independent.
 
 `rank.of` says which rows: one for each entry of each label, or one for each example:
 
@@ -26,7 +26,7 @@ another, all logits become integers and no residue changes. So these are the res
 real weights. A derivative is a polynomial in ln 2 with rational coefficients, and ln 2 is
 transcendental. So a minor is not 0 if it is not 0 modulo p_0 with some integer (`rank.slope`) in
 place of ln 2. Denominators are softmax sums and the denominators in the file; none may be 0 modulo
-a prime for which it is used.
+a prime with which it is used.
 
 ReLU. A residue has no sign. So the network is also evaluated in balls (`active`). Whatever the keys
 and queries are, softmax weights are positive and add up to 1, so a mean of the tokens is in the

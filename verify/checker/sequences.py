@@ -26,7 +26,7 @@ class Rows:
 
     def integers(self, where: str, *shape: Any) -> Any:
         wide = not shape or shape[-1] == self.width
-        need(wide, "embedding must have the width that dims state")
+        need(wide, "embedding must have the width given in dims")
         return self.table
 
 

@@ -45,8 +45,8 @@ class Level(enum.Enum):
 
 
 class About(enum.Enum):
-    """The labels that a verdict on memorization is about (docs/paper.md, section 1). The first
-    notion implies the second, which implies the last two; neither of these implies the other."""
+    """Which labels a verdict on memorization is about (docs/paper.md, section 1). The first notion
+    implies the second, which implies the last two; neither of these implies the other."""
 
     UNIVERSAL = "universal"  # one choice of key and query weights works for every labelling
     EVERY_LABELLING = "every labelling"  # every labelling is output by some weights
@@ -75,8 +75,8 @@ class Claim:
     source:     the paper, theorem and step; or "ours" and where the argument is written.
     uses:       the hypotheses of the theorem that the step needs, each with the strength it needs.
     about:      for a claim about all weights, the sense in which no weights memorize the labels if
-                the claim is refuted. None for every other claim. It is not in `answer.json`, where
-                the id implies it.
+                the claim is refuted. None for every other claim. `answer.json` omits it, since the
+                id implies it.
     seconds:    the time that the check took; it is neither reported nor compared.
 
     Source: docs/architecture.md, Evidence.

@@ -68,8 +68,8 @@ class AtLeast:
 class Decision:
     """The outcome of the relations of one statement.
 
-    arithmetic: describes what decided the relations. witness: the places and numbers that show why
-    the statement does not hold. numbers: figures that the statement yielded in dictionaries.
+    arithmetic: describes what decided the relations. witness: where the statement fails, and the
+    numbers that show it. numbers: figures that the statement yielded in dictionaries.
     """
 
     level: Level
@@ -128,7 +128,7 @@ def decide(relations: Iterable[Any], where: Sequence[str] = ()) -> Decision:
 
 @dataclass(frozen=True)
 class _Failure:
-    """A false or open relation as text, with its place."""
+    """A false or open relation as text, and where it occurs."""
 
     text: str
     where: tuple[Any, ...]
@@ -189,7 +189,7 @@ def _at_once(left: Any, op: str, right: Any) -> bool:
 
 
 def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
-    """Pairs of numbers with their places. Raises NoRelation if the shapes do not agree."""
+    """Pairs of numbers with their positions. Raises NoRelation if the shapes do not agree."""
     a, b = _nested(left), _nested(right)
     if isinstance(a, list) and not isinstance(b, list):
         b = _filled(a, b)
@@ -319,7 +319,7 @@ def _number(x: Any) -> str:
 
 
 def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, Any]:
-    """The first failure as text, and the places of all of them. Unnamed places are entries."""
+    """The first failure as text, and where each failure occurs. Unnamed places are entries."""
     if not failures:
         return {}
     first = failures[0]

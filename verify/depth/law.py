@@ -1,5 +1,5 @@
-r"""An upper bound on the number of labels that L attention layers memorize: the dimension count N_L
-(ours).
+r"""An upper bound on the number of labels that L attention layers can memorize: the dimension count
+N_L (ours).
 
 Layers 1 … L-1 add to every token and to the query Σ_h Σ_i σ_i (V_hO_h)ᵀx_i, with a skip
 connection; layer L reads out at the query, with m outputs. Head h has M_h = K_hQ_hᵀ of rank at most

@@ -6,7 +6,7 @@ one. This is decided without the builder's code. Then `prove` builds the network
 and judges the outputs (for a layer, the rank). A refusal, a false step or a false claim is a
 failure. A failure is shrunk to a data set from which nothing can be removed.
 
-A search that finds no failure proves nothing beyond the counted cases.
+A search that finds no failure proves nothing about cases that it did not try.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ PACKAGES = (  # in Debian 12 and Ubuntu
 )
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
-_LONGEST = 999_999_999  # the most seconds and MiB that the executable accepts
+_LONGEST = 999_999_999  # the largest limits (seconds, MiB) that the executable accepts
 
 
 def sources() -> list[Path]:

@@ -24,7 +24,7 @@ from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
 BLOCK = 64  # the 64 products in the bound above
-ENTRIES = 2**20  # the most entries of contexts processed at once
+ENTRIES = 2**20  # how many entries of contexts are processed at once, at most
 
 
 def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
