@@ -186,7 +186,7 @@ def _failing_group(data: Dataset, groups: Sequence[Sequence[int]]) -> tuple[str,
 
 
 def grouping(data: Dataset, heads: int | None, seed: int) -> Claim:
-    """The claim that some grouping meets P' and D."""
+    """The claim that some grouping meets the conditions P' and D."""
     statement = (
         "The examples can be divided into groups that meet the partition condition and, in some "
         "order of each, the dimension condition."

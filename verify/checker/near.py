@@ -54,13 +54,13 @@ class Balls:
         self.P, self.limits, self.dot = P, limits, limits.dot
 
     def combination(self, factors: Any, unit: int, vector: Any) -> tuple[int, int]:
-        """A ball of sum factors_i v_i / unit for integers factors_i and balls v_i."""
+        """A ball for sum factors_i v_i / unit for integers factors_i and balls v_i."""
         centres, radii = vector
         radius = self.dot(map(abs, factors), radii)
         return self.dot(factors, centres) // unit, up(radius, unit) + 1
 
     def inner(self, x: Any, y: Any) -> tuple[int, int]:
-        """A ball of sum x_i y_i: |xy - cd| <= |c| s + r |d| + r s for balls (c, r) and (d, s)."""
+        """A ball for sum x_i y_i: |xy - cd| <= |c| s + r |d| + r s for balls (c, r) and (d, s)."""
         (c, r), (d, s), dot = x, y, self.dot
         radius = dot(map(abs, c), s) + dot(r, map(abs, d)) + dot(r, s)
         return dot(c, d) >> self.P, (radius >> self.P) + 2
@@ -113,8 +113,8 @@ class Balls:
 
 
 def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = None) -> Any:
-    """For each example, balls of the outputs and, if `unknowns` are given, of the derivatives with
-    respect to them.
+    """For each example, balls around the outputs and, if `unknowns` are given, around the
+    derivatives with respect to them.
 
     p = softmax(E w) with w = key q, q = query.T e. A head adds p.s to output j, with s = E (value
     output_j). So the derivative of output j is g_i = p_i (s_i - p.s) with respect to logit i, gamma
