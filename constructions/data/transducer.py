@@ -151,8 +151,8 @@ class Transducer:
     def dataset(
         self, words: Sequence[Sequence[Letter]], name: str = "data", **tables: Any
     ) -> Dataset:
-        """The inputs as examples: the context is the correct sequence before a place of the answer,
-        and the label is the symbol there, one-hot. tables: as for `of_sequences`."""
+        """The inputs as examples: each context is the correct sequence up to some position in the
+        answer, and the label is the next symbol, one-hot. tables: as for `of_sequences`."""
         first = self.prompt - 1
         examples = [(s, first + i) for s in range(len(words)) for i in range(len(self.letters))]
         sequences = [list(self.sequence(word)) for word in words]

@@ -16,7 +16,7 @@ import numpy as np
 
 from attncert.constructions.arrays import AnyArray, FloatArray, IntArray, ObjectArray
 
-_DROP = 1100  # at this number of bits below the largest logit, a float weight is 0
+_DROP = 1100  # this many bits below the largest logit, a float weight is 0
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ class Kruskal(Question):
     data = ".json, .npz, .npy or .csv of vectors, - (stdin), or: digits"
 
     k: int | None = option(
-        None, whole(1, 2**63 - 1, "2^63 - 1"), "decide only whether every set of k is independent"
+        None, whole(1, 2**63 - 1, "2^63 - 1"), "only decide whether all k-subsets are independent"
     )
     subsets: int | None = option(
         None,
         whole(0, 10**9),
-        "random subsets of size k or the upper bound; default: 1000, or 0 if that size is settled",
+        "number of random subsets of size k (or upper bound); default: 1000, 0 if that is settled",
     )
     work: float = option(60.0, WORK, "limit on the counted work, in seconds on two cores")
     device: DeviceChoice = option(

@@ -108,7 +108,7 @@ class View:
         blocks = self.network.blocks
         numbers = [k for k, x in enumerate(blocks, 1) if isinstance(x, Attention)]
         if block not in numbers and (block or len(numbers) != 1):
-            must = f"the number of a block of attention ({', '.join(map(str, numbers)) or 'none'})"
+            must = f"the number of an attention block ({', '.join(map(str, numbers)) or 'none'})"
             raise InputError("block", must, block)
         return block or numbers[0]
 

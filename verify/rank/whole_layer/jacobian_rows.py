@@ -43,7 +43,7 @@ from attncert.verify.rank.whole_layer.streaming import Elimination
 from attncert.verify.sharding.engine import Cluster
 
 MOST_BYTES = 4 << 30  # memory for the elimination of a Jacobian
-_SMALL = 300  # with at most this number of rows, FLINT computes the rank
+_SMALL = 300  # with at most this many rows, FLINT computes the rank
 
 
 def require_small(rows: int, columns: int) -> None:

@@ -48,7 +48,7 @@ from attncert.verify.sharding.engine import (
 )
 from attncert.verify.sharding.shards import Plan, Record, Shard
 
-_BLOCK = 4 * HEIGHT  # rows in a block at most
+_BLOCK = 4 * HEIGHT  # maximum number of rows in a block
 _LOSSES = 3  # how often workers may be lost
 _RETURN = 30.0  # seconds within which a lost worker may be replaced
 

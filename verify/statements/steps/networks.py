@@ -59,7 +59,7 @@ def _query_and_frequencies(data: Dataset, t: int) -> Hashable:
 
 READ_IN_A_ROW = _one_label(_query_and_tokens, "query, and the same tokens in the same order,")
 READ_BY_ATTENTION = _one_label(
-    _query_and_frequencies, "query, and the same tokens in the same shares,"
+    _query_and_frequencies, "query, and the same tokens in the same proportions,"
 )
 
 

@@ -28,7 +28,7 @@ from attncert.verify.outputs.error import SOURCE, outward
 from attncert.verify.rank.ball import SingularValue, smallest_singular_value
 
 BITS = 256  # precision of the balls for weights, features and singular values
-SATURATED = arb(1) / 2**10  # the most attention outside the largest weight of a saturated head
+SATURATED = arb(1) / 2**10  # limit on a saturated head's attention outside its largest weight
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ def causal_mask(data: Dataset) -> BoolArray:
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
     >>> causal_mask(Dataset.of([[1], [2], [1]], [[1]]))
     Traceback (most recent call last):
-    attncert.InputError: mask: must be used with queries that are one token of their context, not \
-causal with query 0, which equals 2 tokens: give a mask that says which
+    attncert.InputError: mask: must be used with queries that equal one token of their context, \
+not causal with query 0, which equals 2 tokens: give a mask that says which
     """
     places = _places(data)
     return np.arange(data.n) <= np.array(places)[:, None]
@@ -78,7 +78,7 @@ def _places(data: Dataset) -> list[int]:
         equal = [i for i, row in enumerate(data.rows(t).fractions()) if row == query]
         if len(equal) != 1:
             count = f"{len(equal)} tokens: give a mask that says which" if equal else "none"
-            must = "used with queries that are one token of their context"
+            must = "used with queries that equal one token of their context"
             raise InputError("mask", must, f"causal with query {t}, which equals {count}")
         places += equal
     return places
