@@ -27,7 +27,7 @@ def on_grid(data: Dataset, grid: Fraction) -> Dataset:
 @dataclass(frozen=True)
 class Rounded(Origin):
     """The origin of rounded data. grid: the step, above 0. original: the data before rounding.
-    largest_change: the largest change of a number."""
+    largest_change: the largest change in any number."""
 
     grid: Fraction
     original: Dataset

@@ -22,7 +22,7 @@ _EXACT = re.compile(
 class Rule:
     """The rule for one option.
 
-    must: says in an error what the value must be. fits: whether a value satisfies the rule. kind:
+    must: for errors, what the value must be. fits: whether a value satisfies the rule. kind:
     the type on the command line. choices: values that the shell completes. file: whether other
     values are paths, which printed commands omit. read: converts the entry to the value; may raise
     ValueError.

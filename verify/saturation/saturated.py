@@ -1,6 +1,6 @@
 """Every earlier example attends to one row L_s with 1 - p < 2^-B at a head's c, the least such c.
 
-Derivation (ours). In units of ln 2 the logits are integers k_i, so p = 2^k_L / Σ_i 2^k_i, and
+Derivation (ours). In units of ln 2, the logits are integers k_i, so p = 2^k_L / Σ_i 2^k_i, and
 
     1 - p < 2^-B   ⟺   2^B·Σ_{i≠L} 2^k_i < Σ_i 2^k_i.
 

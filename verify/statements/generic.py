@@ -1,6 +1,6 @@
 """Generic weights: small random integers, certified by rank (ours; docs/width-one.md).
 
-There is no proof to check, and neither A1 nor A2 is used. For each head the steps check that its
+There is no proof to check, and neither A1 nor A2 is used. For each head, the steps check that its
 weights are the recorded small integers, that its logits are integral, and that the rank is full.
 
 *Almost all weights* (docs/width-one.md, corollary 2, without its hypotheses). With these weights

@@ -1,7 +1,7 @@
 """The Jacobian of a layer's outputs with respect to all its weights, modulo p, and its rank.
 
 For an example with context E and query e, a head has the logits ln 2 · E K Qᵀ e. In terms of the
-real weights K and Q' = ln 2 · Q they are E K Q'ᵀ e. The derivatives are given by (1) in
+real weights K and Q' = ln 2 · Q, they are E K Q'ᵀ e. The derivatives are given by (1) in
 `constructions/given/attention.py`, with Q' in place of Q.
 
 *How ln 2 is removed.* Q' occurs only in the derivatives with respect to K, so J = J₀ D, where D is

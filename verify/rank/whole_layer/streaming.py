@@ -16,7 +16,7 @@ input (NumPy, CuPy, array-api-strict).
 
 **Bound.** Every sum consists of at most HEIGHT <= `lazy_terms(p, "float64")` products of balanced
 residues plus one balanced residue, and is then reduced, so it is exact by Lemma 2 of
-`arithmetic.py`. For p < 2^24 balanced residues are at most p/2 + 4 < 2^24 in absolute value, so
+`arithmetic.py`. For p < 2^24, balanced residues are at most p/2 + 4 < 2^24 in absolute value, so
 panels are kept in float32 without loss.
 
 **Memory** is counted in `sizes.py`: about 4 (T w - T^2/2) bytes for T rows and w columns.

@@ -4,7 +4,7 @@ Both constructions need groups of at most r, r - 1, r - 1, ... examples with ind
 such that no query of an earlier group is in the span of a later group (docs/mathematics.md, section
 2). A group is filled with the next independent queries, and earlier queries that may lie in its
 span are removed; subsets of admissible groups remain admissible. Modulo a prime, both decisions can
-be wrong only in one direction, so the remaining groups are proved. For queries in general position
+be wrong only in one direction, so the remaining groups are proved. For queries in general position,
 nothing is removed.
 """
 
@@ -27,7 +27,7 @@ _WINDOWS = 8  # the number of inputs searched for a group, relative to its size
 class Placed:
     """The groups of one construction for this layer.
 
-    first: r, the size of the first group. capacity: the number of examples in the theorem. queries:
+    first: r, the size of the first group. capacity: the examples that the theorem allows. queries:
     groups of all inputs that meet the partition condition. certified: such groups of inputs whose
     contexts are given and have rank n; these inputs are proved to be memorized.
     """

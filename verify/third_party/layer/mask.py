@@ -51,7 +51,7 @@ def visible_rows(data: Dataset, mask: BoolArray) -> Dataset:
 def causal_mask(data: Dataset) -> BoolArray:
     """The mask (T, n) for queries that are tokens of their contexts and see no later tokens.
 
-    In token sequences the query is the last token. If the tokens of a shared context are the
+    In token sequences, the query is the last token. If the tokens of a shared context are the
     queries in their order, query t is token t. Otherwise a query is the one token equal to it.
     Raises InputError if no token equals the query, or if several do.
 
