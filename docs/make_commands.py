@@ -16,7 +16,7 @@ _SHARED = "examples"  # described once for all commands
 
 
 def page(text: str) -> str:
-    """The text, with the table of options of each command that it marks."""
+    """The text, with a table of options at each mark, for the command named there."""
     by_command = {question.command: question for question in asked()}
     return _MARKED.sub(lambda m: f"{m[1]}{table(by_command[m[2]])}{m[3]}", text)
 

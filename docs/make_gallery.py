@@ -63,7 +63,7 @@ Files = Mapping[str, bytes]
 
 
 def digits_by_the_paper() -> Files:
-    """The page of the README's example; its certificate is kept."""
+    """The page for the README's example; its certificate is kept."""
     return _proof(digits(), Prove(heads=8, head_width=4, examples=25), large=10**6)
 
 

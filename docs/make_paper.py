@@ -19,7 +19,7 @@ from attncert.reports.words.text import BOARD, DOWN, SIGNS, UP, pieces
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "paper.md"
 BUILD = ROOT / "build" / "paper"
-LONG = 28  # a column wraps if any of its cells has more letters
+LONG = 28  # a column wraps if any of its cells has more characters
 WRAPS = r">{\raggedright\arraybackslash}X"
 
 DOCUMENT = r"""\documentclass[11pt,a4paper]{article}
@@ -139,7 +139,7 @@ def kinds(rows: Sequence[Sequence[Node]]) -> Iterator[str]:
 
 
 def latex(text: str) -> str:
-    r"""For a LaTeX document (pdfLaTeX, UTF-8).
+    r"""The text as it goes into a LaTeX document (pdfLaTeX, UTF-8).
 
     >>> print(latex(r"50 % of $x_1$, ℚ & more"))
     50 \% of $x_1$, \ensuremath{\mathbb{Q}} \& more

@@ -18,7 +18,7 @@ from attncert.reports.html import mathml
 ROOT = Path(__file__).parents[2]
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
-WIDE = 40  # a phone may have to scroll a formula with this many letters
+WIDE = 40  # a phone may have to scroll a formula with this many characters
 FENCED = re.compile(r"(^ *```.*?^ *```)", re.MULTILINE | re.DOTALL)
 
 
@@ -68,7 +68,7 @@ class Inline(InlineProcessor):
 
 
 class Blocks(Preprocessor):
-    """Formulas between two dollar signs each, on lines of their own."""
+    """Formulas between double dollar signs, put on lines of their own."""
 
     def run(self, lines: list[str]) -> list[str]:
         return re.sub(r"\$\$(.+?)\$\$", self.stashed, "\n".join(lines), flags=re.S).split("\n")
