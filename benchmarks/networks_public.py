@@ -140,7 +140,7 @@ def sort(V: int = 5, n: int = 4) -> Case:
 
 
 def parity(n: int = 8) -> Case:
-    """A mean counts the ones; the token whose position is that number says whether it is even."""
+    """A mean counts the ones; the token whose position is the count says whether it is even."""
     bit, place, sign, count, hinge, d = 0, 1, 2, 3, 4, 7
     hinges = {(count, hinge + j): 1 for j in range(3)} | {(place, hinge + j): -1 for j in range(3)}
     here = {(hinge, 0): 1, (hinge + 1, 0): -2, (hinge + 2, 0): 1, (sign, 0): 1}

@@ -138,7 +138,7 @@ def has_gpu() -> bool:
 
 
 def _timed(job: Callable[[], LayerRank], repeats: int) -> tuple[float, LayerRank]:
-    """The median after a first run, which compiles; if that was long, one more run is enough."""
+    """The median without the first run, which compiles; after a long run, one more is enough."""
     seconds: list[float] = []
     while len(seconds) <= (repeats if max(seconds, default=0.0) < LONG else 1):
         start = time.perf_counter()

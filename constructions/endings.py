@@ -2,8 +2,8 @@
 
 By default, SIGTERM and SIGHUP end a process at once, and its temporary files and child processes
 remain. So a command handles them like Ctrl-C, closes everything, and then ends by the same signal.
-Nothing changes in threads other than the main one, since they cannot set handlers, or if code
-outside Python has set one.
+Only the main thread can set handlers, so nothing changes in other threads; nor does anything change
+if code outside Python has set a handler.
 """
 
 from __future__ import annotations

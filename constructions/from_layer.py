@@ -101,7 +101,7 @@ def _logits(data: Dataset, layer: Layer, h: int) -> list[list[int]]:
 
 
 def _filled_up(table: list[list[int]], n: int) -> IntegerArray:
-    """The table (T, n), whose shorter rows are filled up with their first entry."""
+    """The table (T, n), with shorter rows padded with their first entry."""
     flat = [k for row in table for k in (*row, *row[:1] * (n - len(row)))]
     return narrow(flat, (len(table), n))
 

@@ -37,7 +37,7 @@ _FAILS = {
 def write_report(answer: Answer, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the report of any answer to `folder`; returns the paths. Raises InputError.
 
-    Source: docs/architecture.md, under Evidence, for the levels.
+    Source: docs/architecture.md, whose section Evidence explains the levels.
 
     >>> from tempfile import TemporaryDirectory
     >>> from attncert import Dataset, Fit, fit

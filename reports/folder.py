@@ -1,4 +1,4 @@
-"""Write a report's folder, completely or not at all, and never over other files.
+"""Write a report folder, completely or not at all, and never over other files.
 
 The files are written to a new folder beside the target, which then replaces the target in one
 rename; signals that would end the process wait until then. A folder may be replaced if it is empty

@@ -1,6 +1,6 @@
 """The record of a report: its files, its content as data, its sentences, its exit status.
 
-The names of all files that a report's folder may hold are listed only here. Nothing heavy is
+The names of all files that a report folder may hold are listed only here. Nothing heavy is
 imported.
 """
 

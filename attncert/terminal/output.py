@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from attncert.terminal.progress import Stages
 
 
-_LEAST = 2**30  # the least address space, in bytes
+_LEAST = 2**30  # the smallest address space allowed, in bytes
 
 
 def require_memory() -> None:

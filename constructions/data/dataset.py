@@ -22,7 +22,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.foreign import safe_name
 
 _CACHED = 2**22  # contexts with this many numbers or more are converted at each use
-MOST_NUMBERS = 2**25  # the limit, counted after all contexts are filled up to the longest
+MOST_NUMBERS = 2**25  # the limit, counted after all contexts are padded to the longest
 Shape = tuple[int, ...]
 
 
@@ -82,8 +82,8 @@ class Dataset:
 
     contexts: (T, n, d), or (1, n, d) when all examples share one context. queries: (T, d). stated:
     the labels, (T, m), or None; then `labels` raises InputError, so that nothing can be claimed
-    about them. counts: the T numbers of rows, if they differ. Each context is then filled up to n
-    rows by copies of its first token, which change no span; no head attends to them (`times`).
+    about them. counts: the T numbers of rows, if they differ. Each context is then padded to n
+    rows with copies of its first token, which change no span; no head attends to them (`times`).
     `rows(t)` and `context(t)` are the tokens without copies. order: the row of each token, if a row
     stands for several tokens, as in token sequences; `expanded` has a row for each token. Data
     derived from other data count as given, unless `of_origin` is used. Arithmetic: exact rationals
@@ -423,7 +423,7 @@ def _on_host(x: Any, argument: str) -> Any:
 
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
-    """Nested lists with different numbers of tokens, each filled up with copies of its first token,
+    """Nested lists with different numbers of tokens, each padded with copies of its first token,
     and those numbers; other values are unchanged. Raises InputError if the result is too large.
 
     >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])

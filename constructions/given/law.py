@@ -34,7 +34,7 @@ from attncert.constructions.exact.primes import PRIME_62
 
 @dataclass(frozen=True)
 class Spans:
-    """The dimensions a of differences, b in common, d' of queries and m of labels."""
+    """The dimensions a of differences, b of all tokens beyond a, d' of queries and m of labels."""
 
     differences: int
     common: int

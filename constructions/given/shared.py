@@ -56,7 +56,7 @@ def whitening(rows: FloatArray) -> FloatArray:
 
 
 def unwhitened(weights: Array, shape: Shape, by_context: Array, by_query: Array) -> Array:
-    """Weights for the data with the same outputs, up to rounding."""
+    """Weights that give the same outputs, up to rounding, for the data before whitening."""
     xp = array_namespace(weights)
     key, query, value, output = shape.split(weights)
     parts = by_context @ key, by_query @ query, by_context @ value
@@ -94,7 +94,7 @@ def search(
 def start(
     contexts: FloatArray, queries: FloatArray, labels: FloatArray, shape: Shape, seed: int
 ) -> FloatArray:
-    """Weights for whitened data and scalar labels, as above; deterministic in the seed."""
+    """Weights for whitened data and scalar labels, as above; deterministic given the seed."""
     draw, H, y = np.random.default_rng(seed), shape.heads, labels[:, 0]
     E, inverse = contexts[0], np.linalg.pinv(contexts[0])
     m = max(4, len(y) // H - shape.d + 2)

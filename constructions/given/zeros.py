@@ -92,7 +92,7 @@ def draw_groups(
     """Sets of these sizes with random integers from -bound to bound; a single head has value 0.
 
     value_width: d_v, default m. If d_v ≥ m, the output of every head is [I; 0]; else each set has
-    one random matrix. Exact, and deterministic in the seed. The rank is not examined here.
+    one random matrix. Exact, and deterministic given the seed. The rank is not examined here.
     """
     rng, d, m = np.random.default_rng([seed, bound]), data.d, data.m
     d_v = m if value_width is None else value_width

@@ -1,9 +1,9 @@
-"""One run over a token sequence gives the states at all its places.
+"""One run over a token sequence gives the states at all its positions.
 
-An example of a sequence is a place in it: its context is the sequence up to there, and its query is
-the last token. If token i sees only the first i tokens, its state does not depend on later ones. So
-after causal blocks of all tokens, the tokens of an example are the first ones of the longest
-example of its sequence, and its query is the last of them: each sequence is evaluated once.
+An example of a sequence is a position in it: its context is the sequence up to there, and its query
+is the last token. If token i sees only the first i tokens, its state does not depend on later ones.
+So after causal blocks that act on all tokens, the tokens of an example are the first ones of the
+longest example of its sequence, and its query is the last of them: each sequence is evaluated once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Along:
         return cls(runs, tuple(map(tuple, members.values())))
 
     def after(self, block: Block) -> Along | None:
-        """The runs after a block; None if it is not a causal block of all tokens."""
+        """The runs after a block; None if the block is not causal or does not act on all tokens."""
         if not _is_causal(block):
             return None
         return Along(tuple(map(block.after, self.runs)), self.members)

@@ -116,7 +116,7 @@ class Line:
 
 @dataclass(frozen=True)
 class LineNetwork:
-    """A network that reads labels off a line, whose projection follows `front` other blocks."""
+    """A network that, after `front` blocks, projects inputs to a line and reads labels off it."""
 
     network: Network
     line: Line

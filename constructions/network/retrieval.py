@@ -79,8 +79,8 @@ def build(data: Dataset, seed: int = 0, *, beta: Any = 1) -> Retrieval:
 
 
 def stored(data: Dataset, examples: Sequence[int] | None = None) -> Dataset:
-    """The distinct queries as patterns: each is a query and its label, and all are the shared
-    context."""
+    """The distinct queries as patterns: each is a query with its label, and together they form
+    the shared context."""
     if examples is None:
         examples = Inputs.merged("query", data.query_matrix, data.query_matrix).examples
     queries = data.queries[list(examples)]

@@ -7,8 +7,8 @@ fused weight has the rows of query, then key, then value. Stacked weights, (H, d
 m), are brought to that form first.
 
 torch.nn.MultiheadAttention takes keys and values of different widths (kdim, vdim). A token is then
-key and value side by side: with queries (e, 0, 0) and tokens (0, k, v), the weights of each part
-act on its own columns, and are 0 on the others.
+a key and a value side by side: with queries (e, 0, 0) and tokens (0, k, v), the weights of each
+part act on its own columns, and are 0 on the others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counterexamples that fix the wording of statements in docs/: each is evaluated by the code."""
+"""Counterexamples that pin down the wording of statements in docs/; the code evaluates each."""
 
 from __future__ import annotations
 

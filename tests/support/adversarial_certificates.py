@@ -67,7 +67,7 @@ def decimal(x: int) -> str:
 
 
 def colliding(size: int) -> Certificate:
-    """Denominators with equal hashes; their least common multiple has 61 bits for each of them."""
+    """Denominators with equal hashes; their least common multiple has 61 bits per denominator."""
     return vectors([[f"1/{1 + (i + 1) * MERSENNE}"] for i in range(size)])
 
 

@@ -1,4 +1,4 @@
-"""Judges what a certificate states by plain formulas over fractions, for the checker's tests.
+"""Plain formulas over fractions that judge what a certificate states, for the checker's tests.
 
 It is written from docs/certificate.md in the most direct way, and shares nothing with the checker.
 Digests and white space are not judged here.

@@ -1,4 +1,4 @@
-"""A layer of the paper's kind, trained by gradient descent in plain NumPy: not a construction.
+"""A layer as in the paper, trained by gradient descent in plain NumPy; it is not a construction.
 
 It uses hand-written gradients (softmax attention of one query, linear readout), Adam, float64 and a
 seed. It also has the plain forward pass with which the audit is compared.

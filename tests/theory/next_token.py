@@ -157,7 +157,7 @@ def forest_case(rng: random.Random) -> Outcome:
 
 
 def leaves_case(rng: random.Random) -> Outcome:
-    """Theorem C in cases where skew directions count: many leaves, short paths, width 3 or more."""
+    """Theorem C where skew directions matter: many leaves, short paths, width 3 or more."""
     d, H = rng.randint(3, 6), 1
     w = rng.randint(3, d + 1)
     N, spine = H * (tangents(d, w) + d), rng.randint(1, 3)

@@ -13,7 +13,7 @@ def package() -> Any:
     """Import this folder as a package, wherever it is."""
     if __package__:
         return importlib.import_module(__package__)
-    sys.dont_write_bytecode = True  # leave a report's folder unchanged
+    sys.dont_write_bytecode = True  # leave a report folder unchanged
     with suppress(OSError):  # Python cached this file before running it
         cached = importlib.util.cache_from_source(__file__)
         os.remove(cached)

@@ -40,7 +40,7 @@ class Limits:
 
     def allow(self, bits: int, count: int = 1) -> None:
         """Allow `count` numbers of at most `bits` bits in memory. Python stores 30 bits in four
-        bytes, after a header. Every power, product and common denominator must be allowed here."""
+        bytes, after a header. Call it before computing any power, product or common denominator."""
         self.on_time()
         if bits > MAX_BITS:
             self.over(f"a number of over {MAX_BITS} bits")

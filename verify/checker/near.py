@@ -34,7 +34,7 @@ from .reading import Table, all_of, dims, numbers, typed
 # radius: (numerator, denominator). weights: tables of keys, queries, values and the output.
 Parts = namedtuple("Parts", "contexts queries labels weights radius unknowns inverse")
 NO_INVERSE = "near.inverse is null; check --fast computes such a matrix"
-GUARD, COARSE = 128, 64  # bits of balls beyond those of 1 / radius; of derivatives in A f'
+GUARD, COARSE = 128, 64  # extra bits of balls, beyond those of 1 / radius; bits of derivatives
 
 
 def up(x: int, unit: int) -> int:

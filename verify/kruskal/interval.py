@@ -1,4 +1,4 @@
-"""The Kruskal rank, bounded from both sides by methods in the order of their cost.
+"""The Kruskal rank, bounded from both sides by methods tried in order of cost.
 
 Computing the Kruskal rank is NP-hard, so the answer is an interval. Every bound is proved; the
 budget determines only how close together the ends are.
@@ -223,7 +223,7 @@ METHODS: dict[str, Method] = {
 def decide_within(
     vectors: Vectors, k: int, work: float, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
-    """The bound that decides whether any k of the vectors are independent: a lower bound of k or
+    """The bound that decides whether every set of k vectors is independent: a lower bound of k or
     more, or an upper bound below k with its witness. None if this amount of work does not decide
     it.
 

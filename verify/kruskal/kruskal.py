@@ -51,7 +51,7 @@ class KruskalRank(Answer):
 def kruskal(
     vectors: Any, question: Kruskal | None = None, progress: StageProgress = silent
 ) -> KruskalRank:
-    """Bounds on the Kruskal rank of vectors; if k is given, whether any k of them are independent.
+    """Bounds on the Kruskal rank of vectors; given k, whether every k of them are independent.
 
     vectors: (N, d), as `verify.kruskal.vectors.Vectors` or anything that its `of` accepts: nested
     lists, a NumPy array, or a data set (for its queries). The conclusion is proved (exactly, modulo

@@ -39,7 +39,7 @@ from attncert.verify.sharding.shards import Plan, Record, Shard
 
 MOST_OPEN = 100  # after this number of undecided situations, no more are tried
 _BATCH = 4096  # situations in a shard
-_HALVED, _ROUNDS = 3, 4  # how many places are halved, and how often
+_HALVED, _ROUNDS = 3, 4  # at how many places the symbols are halved, and how often
 _MOST_BOXES = 1024  # maximum number of boxes for one situation
 _BITS = (128, 1024)
 
@@ -257,8 +257,8 @@ class Cases:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """For each symbol of the answer, the places to halve, in order: those where, in one
-        situation, the bound is highest if only the first symbol is allowed there."""
+        """For each symbol of the answer, the places whose symbols are halved, in order: first the
+        one where the bound for one situation is highest if only the first symbol is allowed."""
         found = []
         for place in range(len(self.domain.letters)):
             situation = next(self.domain.situations(place, self.width))

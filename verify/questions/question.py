@@ -129,7 +129,7 @@ def flag(name: str) -> str:
 
 
 def _word(name: str, setting: Any, rule: Rule, word: Callable[[Any], Any]) -> Any:
-    """The value as shown in a report, where the name of the option replaces a path."""
+    """The value as shown in a report: a path is replaced by the name of its option."""
     foreign = rule.file and setting is not None and setting not in rule.choices
     return name.upper() if foreign else word(setting)
 

@@ -104,7 +104,7 @@ class IndependenceTester:
         """Which of these subsets of the rows, as (S, k) indices, are proved independent over Q.
 
         False means undecided: the subset is dependent modulo each prime, as is every subset that
-        contains a row twice. Raises InputError if the memory does not suffice.
+        contains a row twice. Raises InputError if there is not enough memory.
 
         >>> table = [[0.5, 0.0, 1.0], [1.0, 0.0, 2.0], [0.0, 3.0, 1e-300]]
         >>> IndependenceTester(table, device="cpu").subsets([[0, 2], [0, 1]]).tolist()

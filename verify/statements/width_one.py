@@ -1,6 +1,6 @@
 """Heads of width one (ours; docs/width-one.md): the steps of the proof, checked for each head.
 
-There are two kinds of heads. All steps are checked for a head of the proof. For a short head,
+There are two kinds of heads. For a head used in the proof, all steps are checked. For a short head,
 claims are made only about its matrix and, as for all heads, about the rank of the features so far.
 """
 

@@ -315,4 +315,4 @@ def test_prove_writes_it_on_demand(tmp_path: Path) -> None:
     assert subprocess.run(command, cwd=out).returncode == 0
     (out / JSON).write_bytes(b"{}")
     assert subprocess.run(command, cwd=out).returncode == 1
-    assert strange(out) == ""  # it is still a report's folder
+    assert strange(out) == ""  # it is still a report folder

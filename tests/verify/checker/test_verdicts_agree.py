@@ -84,7 +84,7 @@ def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", OF_CLAIM)
 def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
-    """ATTNCERT_FILES states the number of files; those that hold are true by plain formulas."""
+    """ATTNCERT_FILES sets the number of files; plain formulas must not refute an accepted one."""
     count = int(os.environ.get("ATTNCERT_FILES", 2000))
     draw, true, seen = random.Random(count), true_files(claim), Counter[str]()
     for k in range(count):
@@ -100,7 +100,7 @@ def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_on_files_of_every_claim(tmp_path: Path) -> None:
-    """ATTNCERT_FILES states the number of files. Files known to be true hold, and the others are
+    """ATTNCERT_FILES sets the number of files. Files known to be true hold, and the others are
     wrong."""
     count = int(os.environ.get("ATTNCERT_FILES", 300))
     draw, seen = random.Random(count), Counter[str]()
@@ -161,7 +161,7 @@ def test_on_costly_files(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("depth", [60, 61, 62, 63, 64, 985, 995, 100_000])
 def test_nested_free_text(depth: int, tmp_path: Path) -> None:
-    """61 brackets inside those of the certificate and its `produced_by` make 63; the cap is 64."""
+    """At most 64 brackets may be nested: those of the certificate itself, and 63 inside them."""
     for name in ("full-rank", "impossible"):
         text = json.dumps(sealed(CASES[name]() | {"produced_by": "HERE"}))
         nested = text.replace('"HERE"', "[" * depth + "]" * depth)

@@ -33,7 +33,7 @@ class Family:
     """Runs of one kind.
 
     fired: ids of the checks that fire on a run. correct: runs in which none may. checks: all
-    checks. implied: checks that others imply, with the reason to keep them.
+    checks. implied: checks that others imply, with the reason for keeping them.
     """
 
     checks: tuple[str, ...]

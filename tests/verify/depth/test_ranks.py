@@ -62,7 +62,7 @@ def test_no_rank_exceeds_the_law(data: Dataset, shape: Architecture) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 2, 1, 1), (2, 2, 1, 1), (3, 2, 1, 1), (3, 1, 1, 4)])
 def test_generic_data_reach_it(shape: tuple[int, int, int, int]) -> None:
-    """In the last shape layer 2 has four values, of which layer 3 reads three directions."""
+    """In the last shape, layer 2 has four values, of which layer 3 reads three directions."""
     architecture, d = Architecture(*shape), 9 if shape[3] == 4 else 3
     data = random(T=145, n=3, d=d, seed=4)
     law = DeepSpans.of(data).bound(architecture)

@@ -140,7 +140,7 @@ def test_equal_means_leave_queries_equal(
 
 
 def test_equal_tokens_of_a_sequence_are_one_row_behind_the_blocks() -> None:
-    """The mean adds the same vector to equal tokens, and the claim still compares each token."""
+    """The mean adds the same vector to equal tokens, but the claim still compares each token."""
     data = attncert.of_sequences(["abaabbb"], {"a": [1, 0], "b": [0, 1]}, labels=[*range(1, 7)])
     made = behind(data, "mean")
     assert (data.n, made.n, made.longest) == (2, 2, 6)

@@ -165,7 +165,7 @@ def case_number(construction: Construction, seed: int, number: int) -> Case:
 def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
     """What went wrong (None if nothing did), and whether a result was owed.
 
-    An undecided result counts as not owed. Raises InputError for an error in `adapt`.
+    If the result is undecided, none counts as owed. Raises InputError for an error in `adapt`.
     """
     data = networks.adapted(construction, case)
     if not owed(construction, data):

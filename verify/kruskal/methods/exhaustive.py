@@ -135,7 +135,7 @@ def part(
 def decide(
     vectors: Vectors, k: int, *, seed: int = 0, progress: StageProgress = silent
 ) -> RankBound | None:
-    """The bound that decides whether any k of the vectors are independent, 1 <= k <= min(N, d);
+    """The bound that decides whether every set of k vectors is independent, 1 <= k <= min(N, d);
     None if too many sets are dependent modulo the primes.
 
     >>> vectors = Vectors.of([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 2, 0]])

@@ -3,8 +3,8 @@
 This is left-looking elimination in blocks of `HEIGHT` rows. Only the pivot rows are kept, panel by
 panel, each without the columns that already have a pivot. A new, balanced block X
 
-1. passes the panels in order: with X_J its entries in the panel's pivot columns J and U the
-   panel's other columns, X becomes X_K - X_J U on the columns K that remain;
+1. passes through the panels in order: with X_J its entries in the panel's pivot columns J and
+   U the panel's other columns, X becomes X_K - X_J U on the columns K that remain;
 2. finds its own pivots in a window of the first columns that remain, which the host eliminates
    (`cpu.profile`): rows R are independent there, with pivot columns J. The new panel is
    S^-1 X_R on the columns that remain, S = X_R,J, so that its entries in J are the identity;

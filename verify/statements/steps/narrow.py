@@ -1,8 +1,8 @@
 """Values narrower than the labels, d_v < m (docs/width-one.md, section 9).
 
-The readout uses a set C of feature columns: from each head, as many columns as the head places
-examples. If Z[., C] is invertible and C has at most d_v columns of each head, values that only
-*pick* these columns memorize every labelling Y, with the output matrix Z[., C]⁻¹ Y.
+The readout uses a set C of feature columns: from each head, one column for each example that
+the head places. If Z[., C] is invertible and C has at most d_v columns of each head, values that
+only *pick* these columns memorize every labelling Y, with the output matrix Z[., C]⁻¹ Y.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def test_no_saturation_is_stated_unchecked(told: Any, check: Check, tmp_path: Pa
 
 
 def alike(T: int, n: int, d: int, heads: int = 1) -> Certificate:
-    """A zero of pairs of heads, with one context for all examples."""
+    """A certificate in which the heads cancel in pairs; all examples share one context."""
     context = [[(3 * i + j) % 5 for j in range(d)] for i in range(n)]
     examples = [(context, [(t * t + j) % 7 for j in range(d)]) for t in range(T)]
     some = [[[h + 1] for _ in range(d)] for h in range(heads)]
