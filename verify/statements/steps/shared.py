@@ -124,7 +124,9 @@ def _limit(at: View, head: SteeringHead, number: int) -> Relations:
         weights[k, target] = 1
     limit = features.mix_mod(weights, residues.contexts(rows), residues.prime)
     yield from _full(residues.rank(rows, limit), rows, residues.prime)
-    yield {"uses": {"A2": f"{len(head.group)} of n independent rows must leave a flat"}}
+    size = len(head.group)
+    need = f"each example of the group ({size}) needs one of n independent rows outside a flat"
+    yield {"uses": {"A2": need}}
 
 
 def _full(rank: int, rows: Sequence[int], prime: int) -> Relations:
