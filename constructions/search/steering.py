@@ -44,7 +44,7 @@ class Solver:
         """An integer x with R x = b. Raises ValueError if there is none."""
         coefficients, denominator = self._coefficients(b).numer_denom()
         if denominator != 1:
-            raise ValueError("b is not reached by integer vectors")
+            raise ValueError("no integer vector is mapped to b")
         return integers.product(self._preimages, integers.from_flint(coefficients))[:, 0]
 
     def _coefficients(self, b: IntegerArray) -> fmpq_mat:

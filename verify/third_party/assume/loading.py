@@ -39,7 +39,7 @@ def _from_npz(file: BinaryIO, name: str, source: str) -> LayerInputs:
         ours = [key for key in keys if key in _KEYS]
         wanted = _KEYS if "kept" in ours else _KEYS[:2]
         if sorted(ours) != sorted(wanted):
-            must = "made of queries and contexts (attncert kruskal takes vectors alone)"
+            must = "made of queries and contexts (attncert kruskal reads vectors without contexts)"
             raise InputError(source, must, odd_key(ours, wanted))
         return wanted
 

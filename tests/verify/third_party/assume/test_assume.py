@@ -213,7 +213,7 @@ def test_the_command(tmp_path: Path, shell: Shell) -> None:
     ("arrays", "said"),
     [
         ({"query": np.eye(3)}, "made of queries and contexts"),
-        ({"queries": np.eye(3)}, "attncert kruskal takes vectors alone"),
+        ({"queries": np.eye(3)}, "attncert kruskal reads vectors without contexts"),
         ({"queries": np.eye(3), "contexts": np.ones((3, 2, 4))}, "contexts: must be of shape"),
         ({"queries": np.eye(3), "kept": [0]}, "without 'contexts'"),
         ({"queries": np.eye(3), "contexts": np.ones((1, 2, 3))}, "of shape (3, n, 3)"),
