@@ -151,8 +151,14 @@ TEXTS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tokens": 3}, "data: must be made of sequences, embedding, positions, first, examples, lab"),
 ]
 IDS_REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"sequences": [[0, 2]]}, "sequences[0][1]: must be a row of the embedding, from 0 to 1, not"),
-    ({"sequences": [[-1, 0]]}, "sequences[0][0]: must be a row of the embedding, from 0 to 1, not"),
+    (
+        {"sequences": [[0, 2]]},
+        "sequences[0][1]: must be a row of the embedding, from 0 to 1, not 2",
+    ),
+    (
+        {"sequences": [[-1, 0]]},
+        "sequences[0][0]: must be a row of the embedding, from 0 to 1, not -1",
+    ),
     ({"sequences": [[0, True]]}, "sequences[0][1]: must be the index of a row of the embedding, "),
     ({"embedding": [1, 2]}, "embedding: must be rows of numbers, none empty, not of shape (2,)"),
     ({"embedding": {"a": [1]}}, "embedding: must be a list of rows of numbers, not an object"),
