@@ -104,8 +104,9 @@ A limit of 3 s should suffice.
 
 def known(k: int | None) -> str:
     """The sentence that says that the search answered the question."""
-    decided = f"It is known whether every set of {k} is independent."
-    return "The Kruskal rank is known." if k is None else decided
+    if k is None:
+        return "The Kruskal rank is known."
+    return f"It is known whether every set of {k} is independent."
 
 
 @dataclass(frozen=True)
