@@ -1,5 +1,6 @@
-"""Tests over a long list of cases run some of them by default, and all of them in slow runs."""
+"""Default tests run a share of a long list of cases, and slow tests run all of it."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,11 @@ SOME_OR_ALL = pytest.mark.parametrize(
     "every",
     [pytest.param(19, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)],
 )
+
+
+def random_cases(count: int) -> Any:
+    """A parameter of a slow test: this number of random cases, or ATTNCERT_CASES if it is set."""
+    return pytest.param(int(os.environ.get("ATTNCERT_CASES", count)), marks=pytest.mark.slow)
 
 
 def share(cases: Iterable[Any], every: int) -> list[Any]:

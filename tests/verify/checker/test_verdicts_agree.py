@@ -4,7 +4,6 @@ verdict on every file that the tests use."""
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 from collections import Counter
@@ -21,7 +20,7 @@ from support.adversarial_changes import OF_CLAIM, is_true, mutant, of_bytes, tru
 from support.adversarial_changes import changed as adversarially
 from support.file_strategies import mutants
 from support.requires import EXECUTABLE, verified_status
-from support.shares import SOME_OR_ALL, share
+from support.shares import SOME_OR_ALL, random_cases, share
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -81,11 +80,10 @@ def test_on_mutants(mutant: Any, seal: Any, tmp_path: Path) -> None:
     assert len(verdicts(seal(mutant), tmp_path)) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("count", [random_cases(500)])
 @pytest.mark.parametrize("claim", OF_CLAIM)
-def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
-    """ATTNCERT_FILES sets the number of files; plain formulas must not refute an accepted one."""
-    count = int(os.environ.get("ATTNCERT_FILES", 2000))
+def test_on_adversarial_changes(claim: str, count: int, tmp_path: Path) -> None:
+    """Plain formulas must not refute an accepted file."""
     draw, true, seen = random.Random(count), true_files(claim), Counter[str]()
     for k in range(count):
         make = (of_bytes, adversarially, mutant, adversarially)[k % 4]
@@ -98,11 +96,9 @@ def test_on_adversarial_changes(claim: str, tmp_path: Path) -> None:
     assert set(seen) >= {"holds", "wrong", "unusable"}
 
 
-@pytest.mark.slow
-def test_on_files_of_every_claim(tmp_path: Path) -> None:
-    """ATTNCERT_FILES sets the number of files. Files known to be true hold, and the others are
-    wrong."""
-    count = int(os.environ.get("ATTNCERT_FILES", 300))
+@pytest.mark.parametrize("count", [random_cases(300)])
+def test_on_files_of_every_claim(count: int, tmp_path: Path) -> None:
+    """Files known to be true hold, and the others are wrong."""
     draw, seen = random.Random(count), Counter[str]()
     for _ in range(count):
         content, true = verdict_file(draw)

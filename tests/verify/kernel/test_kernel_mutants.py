@@ -14,6 +14,7 @@ from support import deep_cases, labelling_cases, near_cases, networks
 from support.paths import ROOT
 from support.requires import needed, verified_status
 from support.sequence_cases import POSITIONS, TRUE, true_file
+from support.shares import random_cases
 from support.small_certificates import (
     CASES,
     Certificate,
@@ -97,7 +98,7 @@ def compared(file: Certificate, folder: Path) -> str:
     return python
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, random_cases(1000)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_true_files_hold_and_mutants_have_one_verdict(
     family: str, count: int, tmp_path: Path
@@ -128,7 +129,7 @@ def within(certificate: Certificate, draw: random.Random) -> Certificate:
     return networks.nearly(certificate | {"data": data}, str(bound))
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, random_cases(1000)])
 def test_outputs_at_the_bound(count: int, tmp_path: Path) -> None:
     """Balls leave few of them undecided: those within a relative distance of 2^-140 from the
     bound."""

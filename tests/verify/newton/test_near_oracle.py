@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.near_cases import CASES, Certificate, case, certificate
 from support.newton import DIGITS, data_set, distance, number
-from support.shares import share
+from support.shares import random_cases, share
 from support.small_certificates import written
 
 from attncert.constructions.data.dataset import Dataset
@@ -121,7 +121,7 @@ def refuted(near: Near) -> str:
     return ""
 
 
-@pytest.mark.parametrize("cases", [pytest.param(24), pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [24, random_cases(1000)])
 def test_no_claim_on_random_small_data_is_refuted(cases: int) -> None:
     seeds = (random.Random(f"near 0 {number}").getrandbits(60) for number in range(cases))
     claims = [near for near in map(claimed, seeds) if near and near.holds]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.shares import share
+from support.shares import random_cases, share
 
 from attncert import Step
 from attncert.constructions.construction import BuiltLayer
@@ -25,7 +25,7 @@ from attncert.verify.statements.construction import Request
 SOUND: Any = registry.method("width-one")
 
 
-@pytest.mark.parametrize("cases", [25, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cases", [25, random_cases(1000)])
 @pytest.mark.parametrize("construction", share(["width-one", "paper", "affine"], 3))
 def test_no_failure_among_the_first_cases(construction: str, cases: int) -> None:
     report = attack(Attack(construction, cases=cases, seed=1))
