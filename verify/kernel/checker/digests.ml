@@ -1,5 +1,6 @@
-(* Are a certificate's digests those of its content? The canonical form of docs/certificate.md: keys sorted, no white
-   space, everything but ASCII escaped. Not verified: the claims do not rest on it. *)
+(* Compares a certificate's digests with its content, written in the canonical form of docs/certificate.md: keys are
+   sorted, there is no white space, and all characters outside ASCII are escaped. This file is not verified, and no
+   claim rests on it. *)
 module ZZ = Z
 open Checker
 
@@ -7,7 +8,7 @@ let characters_at file start =
   match characters file true file.size start [] with Got (text, _) -> List.map ZZ.to_int text | No _ -> []
 
 let write_text sha file text start =
-  (* what needs no escape is fed as it stands *)
+  (* text without escapes is fed in one piece *)
   let rec plain i = match text.[i] with '"' -> Some i | ' ' .. '~' as c when c <> '\\' -> plain (i + 1) | _ -> None in
   Sha256.add sha "\"";
   (match plain start with
@@ -48,13 +49,13 @@ let codes name = List.init (String.length name) (fun i -> Char.code name.[i])
 let pairs_of = function Obj pairs -> pairs | _ -> []
 let key file name = let codes = codes name in fun (k, _) -> characters_at file k = codes
 
-(* Is it said to be of another format? *)
+(* Whether the certificate names another format. *)
 let other_format file doc =
   match List.find_opt (key file "format") (pairs_of doc) with
   | Some (_, Str start) -> characters_at file start <> codes "attncert/3"
   | _ -> true
 
-(* [stale file text doc]: the first of "digest" and "input_sha256" that is not what it should be. *)
+(* [stale file text doc]: the first of "digest" and "input_sha256" that differs from the digest of the content. *)
 let stale file text doc =
   let pairs = pairs_of doc and key = key file in
   let value name = snd (List.find (key name) pairs) in

@@ -1,8 +1,8 @@
-(* SHA-256 (FIPS 180-4), of what is fed piece by piece. Not verified: the claims do not rest on it. *)
+(* SHA-256 (FIPS 180-4), for text that arrives in pieces. It is not verified, and no claim rests on it. *)
 let prime p = List.for_all (fun q -> p mod q <> 0) (List.filter (fun q -> q * q <= p) (List.init (p - 2) (fun i -> i + 2)))
 let primes = Array.of_list (List.filter prime (List.init 310 (fun i -> i + 2)))   (* the first 64 are below 312 *)
 
-(* The first 32 bits of the fractional part of the k-th root of p: floor(2^32 p^(1/k)) modulo 2^32, in whole numbers. *)
+(* The first 32 bits of the fractional part of the k-th root of p: floor(2^32 p^(1/k)) modulo 2^32, computed with integers. *)
 let root k p = Z.to_int (Z.logand (Z.root (Z.shift_left (Z.of_int p) (32 * k)) k) (Z.of_int 0xffffffff))
 let constants = Array.map (root 3) primes
 let start () = Array.map (root 2) (Array.sub primes 0 8)
