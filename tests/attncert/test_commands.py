@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import typer
 from support import exact_data
+from support.shares import share
 
 import attncert
 from attncert.app import app
@@ -56,9 +57,7 @@ NOT_HERE = {
 }
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(x, marks=pytest.mark.slow if "audit" in x else ()) for x in CASES]
-)
+@pytest.mark.parametrize("case", share(CASES, 2))
 def test_the_command_of_a_report_repeats_it(case: str, tmp_path: Path) -> None:
     for name, content in FILES.items():
         (tmp_path / name).write_text(content)

@@ -214,6 +214,7 @@ def test_an_interrupt_that_python_drops_comes_again(number: signal.Signals, stat
     assert (done.returncode, done.stderr) == (status, said)
 
 
+@pytest.mark.slow
 def test_a_setting_of_numba_ends_nothing(tmp_path: Path) -> None:
     """With this setting, Numba cannot be imported."""
     (tmp_path / "tiny.json").write_text(json.dumps(TINY))

@@ -208,7 +208,7 @@ def test_a_page_without_our_mark_is_no_report() -> None:
             Report(files, {}, (), 0)
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("claim", share(CLAIMS, 3))
 def test_a_copied_checker_judges_alone(claim: str, tmp_path: Path) -> None:
     """The copied checker judges any claim without other packages, and changes no file."""
     out = tmp_path / "out"

@@ -8,6 +8,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
+from support.shares import share
 
 from attncert import Dataset, Fit, fit
 from attncert.constructions.given import shared
@@ -131,7 +132,7 @@ DEGENERATE = {
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("heads", share([1, 2], 2))
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_degenerate_data(name: str, heads: int) -> None:
     contexts, queries, labels = (np.array(part, dtype=float) for part in DEGENERATE[name])

@@ -16,6 +16,7 @@ from flint import ctx
 from support import networks
 from support.block_oracle import outputs, real, rounded
 from support.requires import EXECUTABLE, verified_status
+from support.shares import share
 from support.shell import Shell
 from support.small_certificates import NOTHING, changed, sealed, written
 from test_checker import VALIDATOR
@@ -144,7 +145,7 @@ def equal(true: Any, labels: Any) -> Any:
     return sealed(body | {"claim": "network", "data": true["data"] | {"labels": labels}})
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", share(NETWORKS, 2))
 def test_both_evaluators_agree_with_the_definition(name: str, tmp_path: Path) -> None:
     true = TRUE[name]
     path = written(true, tmp_path)

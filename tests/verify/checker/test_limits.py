@@ -39,7 +39,7 @@ JUDGED = {  # the true verdict of files that may be checked in time
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", share(MAKERS, 6))
+@pytest.mark.parametrize("name", share(MAKERS, 12))
 def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
     path = written(MAKERS[name](SIZES.get(name, 60)), tmp_path)
     start = time.process_time()
@@ -48,7 +48,7 @@ def test_a_verdict_comes_in_time(name: str, tmp_path: Path) -> None:
     assert verdict.status in ("over limit", "wrong", JUDGED.get(name))
 
 
-@pytest.mark.parametrize("name", share(MAKERS, 9))
+@pytest.mark.parametrize("name", share(MAKERS, 18))
 def test_memory_is_bounded(name: str, tmp_path: Path) -> None:
     """The check uses at most four times the limit on numbers held at once."""
     path = written(MAKERS[name](SIZES.get(name, 60) // 2), tmp_path)

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 from support import networks
+from support.shares import share
 from support.small_certificates import NOTHING, Certificate, sealed, written
 
 from attncert import load
@@ -121,7 +122,7 @@ def data_of(certificate: Certificate, folder: Path) -> list[Dataset]:
     ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", share(KINDS, 2))
 def test_the_rational_route(kind: str, tmp_path: Path) -> None:
     for certificate, outputs, _ in cases(kind, True, 2):
         network = of_json(certificate["network"])

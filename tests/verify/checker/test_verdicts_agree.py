@@ -61,7 +61,7 @@ def test_on_rejections(name: str, tmp_path: Path) -> None:
 
 
 @SOME_OR_ALL
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", share(CASES, 2))
 def test_on_changed_leaves(name: str, every: int, tmp_path: Path) -> None:
     certificate, seen = CASES[name](), Counter[str]()
     assert verdicts(certificate, tmp_path) == {"holds"}
@@ -150,7 +150,7 @@ def test_a_rational_network_is_judged_in_rationals(tmp_path: Path) -> None:
         assert checker.check_file(path).status == status
 
 
-@pytest.mark.parametrize("name", share(MAKERS, 3))
+@pytest.mark.parametrize("name", share(MAKERS, 6))
 def test_on_costly_files(name: str, tmp_path: Path) -> None:
     assert len(verdicts(MAKERS[name](12), tmp_path)) == 1
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
+from support.shares import share
 
 from attncert import Construction, Dataset, InputError, Prove, check, prove, write_report
 from attncert.constructions.data.loading import load
@@ -71,7 +72,7 @@ def test_degenerate_data_are_memorized(name: str, kind: str) -> None:
     assert proof.certificate is not None
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", share(STEPS, 3))
 def test_digits(name: str, tmp_path: Path) -> None:
     """The result is proved, and the checker in the folder accepts the certificate."""
     proof = proved(load("digits"), name, examples=20)

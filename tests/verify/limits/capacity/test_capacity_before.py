@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.requires import EXECUTABLE, verified_status
+from support.shares import share
 from support.shell import Shell
 from support.small_certificates import written
 
@@ -29,7 +30,7 @@ def blocks(folder: Path, *network: Any) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("layers", share([1, 2], 2))
 def test_examples_that_the_blocks_merge_count_once(layers: int, tmp_path: Path) -> None:
     """The last two examples differ only in the third number, which the block drops."""
     rows = DATA.canonical()
