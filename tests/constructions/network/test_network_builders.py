@@ -33,7 +33,7 @@ OF_INPUTS = {
     "bits": bits,
 }
 BUILDERS = OF_INPUTS | {"attention-relu": attention_relu}
-FEW, MANY = range(60), range(1000, 2000)
+FEW, MANY = range(60), range(1000, 1400)
 SEEDS = [pytest.param(FEW, id="few"), pytest.param(MANY, id="many", marks=pytest.mark.slow)]
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from support import networks
 from support.networks import Vector
+from support.shares import random_cases
 from support.small_certificates import Certificate, changed, written
 
 from attncert.verify.checker import check_file
 
 HAIR = Fraction(1, 2**90)
-COUNTS = pytest.mark.parametrize("count", [40, pytest.param(3000, marks=pytest.mark.slow)])
+COUNTS = pytest.mark.parametrize("count", [40, random_cases(1000)])
 
 
 def status(certificate: Certificate, folder: Path) -> str:

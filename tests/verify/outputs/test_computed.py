@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
+from support.shares import random_cases
 from support.short_transformer import T, d, deep, given, stored_exactly
 
 import attncert
@@ -27,7 +28,7 @@ from attncert.verify.outputs.rounding import FORMATS
 from tests.support.float_oracle import Machine
 
 
-@pytest.mark.parametrize("seeds", [4, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [4, random_cases(20)])
 @pytest.mark.parametrize("name", FORMATS)
 def test_what_numpy_computes_in_any_order_lies_in_the_balls(
     name: str, seeds: int, monkeypatch: pytest.MonkeyPatch
