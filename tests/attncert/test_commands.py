@@ -40,8 +40,8 @@ CASES = [
     "capacity --examples 5 --heads 2 --head-width 2 --value-width 2 --seed 6",
     "assume --subsets 20 --work 0.5 --seed 7",
     "assume --examples 5 --subsets 0 --heads 3 --head-width 2",
-    "attack --construction paper --cases 5 --seed 2",
     "audit --quick --construction paper --seed 1",
+    "attack --construction paper --cases 5 --seed 2",
     "layer --examples 5 --format attncert --heads 2 --scale sqrt-d --logit-unit ln2 --mask MASK",
     "layer --tolerance 1e-3 --computed-in float32",
 ]

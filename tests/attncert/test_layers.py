@@ -58,6 +58,7 @@ def test_a_law_that_is_not_reached_is_undecided() -> None:
     assert answer.standing.value == "undecided" and answer.exit_status == 3
 
 
+@pytest.mark.slow
 def test_a_shared_context_reaches_its_own_bound() -> None:
     """Tokens are shared and the query is not one of them, so tokens never depend on the example."""
     data = random(T=30, n=2, d=3, seed=1, shared=True)

@@ -163,7 +163,8 @@ def test_the_deadline_ends_the_work_wherever_it_is(
     assert ended > 10 and {*statuses[:ended]} == {"over limit"} and {*statuses[ended:]} == {"holds"}
 
 
-@pytest.mark.parametrize("check", share([checker.check_file, fast.check_file], 2))
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [checker.check_file, fast.check_file])
 def test_numbers_of_one_hash(check: Any, tmp_path: Path) -> None:
     """A set of 100,000 numbers with the same hash once took minutes."""
     for name, size in (("colliding", 2500), ("colliding_unknowns", 200), ("colliding_tokens", 500)):

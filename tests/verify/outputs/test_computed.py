@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import arb, fmpq, fmpq_mat
-from support.shares import random_cases
+from support.shares import random_cases, share
 from support.short_transformer import T, d, deep, given, stored_exactly
 
 import attncert
@@ -29,7 +29,7 @@ from tests.support.float_oracle import Machine
 
 
 @pytest.mark.parametrize("seeds", [4, random_cases(20)])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", share(FORMATS, 2))
 def test_what_numpy_computes_in_any_order_lies_in_the_balls(
     name: str, seeds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
