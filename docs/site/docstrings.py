@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: examples are code, a line `name: ...` begins a paragraph."""
+"""Docstrings as Markdown: examples become code, and a line `name: ...` begins a paragraph."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def markdown(paragraph: str) -> str:
 
 
 def linked(text: str) -> str:
-    """The text, with pages of the site as links."""
+    """The text, with links to the pages that it names."""
     return PAGE.sub(r"[\g<0>](\g<0>)", text)

@@ -6,12 +6,12 @@ reads a, 0, b, 0 and generates the sum s, lowest digits first. With its 0, each 
 digits; positions i and n + i hold the digits a_i and b_i, and position 2n + i holds s_i.
 
 A token is (x, cos, sin, 0): its digit x and the angle of its position i, 2πi/n. When s_i is due,
-the query is the digit before it, s_(i-1), or the second 0. Head 1 rotates the query by one
-position, so its softmax picks out a_i and b_i: twice their mean is u = a_i + b_i. Head 2 does not
-rotate it and picks out a_(i-1), b_(i-1), s_(i-1). From three times their mean and x, the next block
-computes
+the query is the digit before it: s_(i-1), or for i = 0 the second 0. Head 1 rotates the query by
+one position, so its softmax picks out a_i and b_i: twice their mean is u = a_i + b_i. Head 2 does
+not rotate it and picks out a_(i-1), b_(i-1), s_(i-1). From three times their mean and x, the next
+block computes
 
-    D = a_(i-1) + b_(i-1) - s_(i-1) = 10 c - c', with the carries c into place i and c' before it.
+    D = a_(i-1) + b_(i-1) - s_(i-1) = 10 c - c', with carries c, c' into places i, i - 1.
 
 So D is at most 0, or at least 9, and c = relu(D - 1/2) - relu(D - 3/2). If t = u + c is at most 9,
 so is r = u + D/10; otherwise r is at least 9.9. So w = relu(2r - 18.25) - relu(2r - 19.25) is 0 or
