@@ -71,7 +71,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
     """Run the command line with these arguments; returns its exit status. `options` receives the
     global options. Raises KeyboardInterrupt, and exceptions that no command expects."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # closed by the caller (>&-): no file may get its number
+        if getattr(sys, name) is None:  # closed by the caller (>&-): its number must stay taken
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding may lack our characters
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -100,7 +100,7 @@ def run(words: list[str], options: dict[str, bool]) -> int:
         # Typer raises SystemExit if the pipe's reader is gone.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return BROKEN_PIPE
-    except OSError as error:  # about standard output, unless it names a file
+    except OSError as error:  # on standard output, unless it names a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         message = f"{error.filename or 'standard output'}: {error.strerror}"
         if error.strerror is None:  # a library that could not be loaded

@@ -21,14 +21,14 @@ from attncert.statuses import INTERNAL_ERROR, INTERRUPTED, UNUSABLE
 from attncert.verify.questions.constructions import OURS
 
 _MOST = 300  # the longest message of an unexpected exception, in characters
-_ALLOCATIONS = 20_000  # between garbage collections; with 700, imports spend 0.3 s on them
+_ALLOCATIONS = 20_000  # between garbage collections; at 700, imports spend 0.3 s collecting
 _MOMENT = 0.1  # seconds: Python has left the hook by then
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status, and raises nothing.
 
-    0, 1, 3: the command's answer; 2: unusable input; 70: a defect of attncert, whose traceback
+    0, 1, 3: the command's answer; 2: unusable input; 70: a defect in attncert, whose traceback
     `attncert --debug COMMAND ...` shows; 130: interrupted; 141: broken pipe.
     Source: docs/commands.md.
 

@@ -4,6 +4,6 @@ The others, 0, 1 and 3, are `Answer.exit_status` and the checker's `EXIT`.
 """
 
 UNUSABLE = 2  # unusable input
-INTERNAL_ERROR = 70  # a defect of the software
+INTERNAL_ERROR = 70  # a defect in the software
 INTERRUPTED = 130
 BROKEN_PIPE = 141

@@ -43,7 +43,7 @@ AXES = {
     "head_width": (1, 2, 3, 4, 5, 6, 8, 10, 12),
 }
 SYMBOLS = {"heads": "H", "context": "n", "head_width": "d_h"}
-ENTRIES = (3, 9, 30) * 4  # bounds on the random weights, tried in turn
+ENTRIES = (3, 9, 30) * 4  # bounds on the entries of the random weights, tried in turn
 _LINES = (
     ("columns", "#777777", "--", "$Hd$"),
     ("dana", ORANGE, ":", "$Hd_h+d$ (Dana, another setting)"),

@@ -1,11 +1,11 @@
-"""Measures processor seconds of small commands on a first and a second run in fresh processes.
+"""Measures the CPU time of small commands on a first and a second run in fresh processes.
 
     python benchmarks/commands.py [--before FOLDER] [--rounds N] [--quick] [--out FILE]
 
-"first" starts with an empty folder for Numba's compiled code, "again" is a second run; Python's own
-bytecode is compiled before both, as pip does. --before: a checkout of another revision, which runs
-the same commands in turn. Structured vectors: the cage of girth 12, unit vectors with a Hadamard
-matrix of order 64, and 16 equiangular lines in 6 dimensions.
+"first" starts with an empty folder for Numba's compiled code, and "again" is a second run; Python's
+own bytecode is compiled before both, as pip does. --before: a checkout of another revision, which
+runs the same commands in turn. Structured vectors: the cage of girth 12, unit vectors with a
+Hadamard matrix of order 64, and 16 equiangular lines in 6 dimensions.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def measured(
 
 
 def run(words: list[str], tree: Path, folder: Path, cache: str) -> tuple[float, str]:
-    """The processor seconds of a command, and the first line that it prints."""
+    """The CPU seconds of a command, and the first line that it prints."""
     environment = os.environ | {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": cache}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -5,12 +5,12 @@
 
 The data are the first T images; heads have width one (d_h = 1) or the paper's (d_h = n = 4).
 "build" finds the weights, "solve" the exact readout over ℚ (a system of T equations), "FLINT" is
-`fmpq_mat.solve` of the same system cleared of denominators (Dixon's lifting), "prove" is all of
+`fmpq_mat.solve` on the same system cleared of denominators (Dixon's lifting), and "prove" is all of
 `attncert prove --claim interpolation` except the report.
 Every case runs in its own process, within a time limit.
 
 The solution is checked independently of how it was found: Z V = Y modulo three primes that nothing
-else uses, and in "prove" over ℚ. Times are processor time of one thread.
+else uses, and in "prove" over ℚ. Times are CPU times of one thread.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 Random integers, distinct contexts, n = 32, d = 64, and H = 12 heads of width one in sets of k that
 share key and query: T is the count in Theorem 14 of docs/given-labels.md, and eight more examples
 do not raise the rank. Further cases have wider tokens, or use all digits. "rank" is the time for
-the Jacobian and its elimination, "fast" and "plain" are those of the two checkers on the file
+the Jacobian and its elimination; "fast" and "plain" are the times of the two checkers on the file
 ("plain" is stopped after a minute).
 """
 

@@ -1,7 +1,7 @@
 """Adds to the paper's experiments a comparison of how strongly heads saturate at equal T.
 
-The layers of the proofs serve all labels, on as many examples as promised, with softmax in base 2;
-Levenberg-Marquardt fits the labels of the same examples, from small random weights.
+The layers of the proofs serve every labelling of the promised number of examples, with softmax in
+base 2; Levenberg-Marquardt fits the labels of the same examples, from small random weights.
 """
 
 from __future__ import annotations

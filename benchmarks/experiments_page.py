@@ -70,7 +70,7 @@ def at_the_end(row: Row) -> bool:
 
 
 def notes(row: Row) -> str:
-    """Remarks on a certified T: not from a file, end of the grid, less than is proved."""
+    """Marks on a certified T: not checked from a file, end of the grid, less than is proved."""
     marks = "\\*" if row["certificates"][-1]["checked"] != "file" else ""
     marks += "‡" if at_the_end(row) else ""
     marks += "†" if below_what_is_proved(row) else ""

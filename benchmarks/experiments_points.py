@@ -80,7 +80,7 @@ class Point:
         return sorted({max(1, self.law * share // (100 * self.m)) for share in shares})
 
     def seconds(self) -> float:
-        """The estimated processor time: STEPS steps for all searches, and the enclosures."""
+        """The estimated CPU time of all searches (STEPS steps together) and of the enclosures."""
         N, P = self.law, self.shape().parameters
         one_step = (N * N * P + 2 / 3 * N**3) / FLOPS
         return STEPS[self.contexts] * one_step + 1e-6 * N * self.heads * self.n * self.d

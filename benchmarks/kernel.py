@@ -1,4 +1,4 @@
-"""Measures the cost of certificates as theorems that Coq checks. The gallery has two, on digits.
+"""Measures the cost of checking certificates as theorems in Coq. The gallery has two, on digits.
 
     python benchmarks/kernel.py FILE ... [--out benchmarks/results/kernel.json]
     python docs/make_gallery.py digits-kernel    writes the page, from that file

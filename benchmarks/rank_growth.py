@@ -1,10 +1,10 @@
 """Measures how cost grows with k (subset size), N (vectors) and T (examples of a layer).
 
-Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares of the
+Each curve is timed at a few sizes and fitted with seconds = a size^b by least squares on the
 logarithms; b is what is reported. Asymptotically b should be 3 in k for a projected elimination, 1
 in N for residues and the projection, and 3 in T for a layer with T/H fixed, in our code and in
-FLINT. At these sizes, short panels and the features, which grow as T^2, keep b below that. `plot`
-draws points and fits.
+FLINT. At these sizes, short panels and the features, which grow as T^2, keep b below these values.
+`plot` draws points and fits.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def curve(sizes: list[int], seconds: Callable[[int], float]) -> dict[str, Any]:
 
 
 def fit(sizes: list[int], seconds: list[float]) -> tuple[float, float]:
-    """a, b of seconds = a size^b, by least squares of the logarithms.
+    """a, b of seconds = a size^b, by least squares on the logarithms.
 
     >>> a, b = fit([10, 20, 40], [2e2, 8e2, 32e2])
     >>> round(a, 6), round(b, 6)

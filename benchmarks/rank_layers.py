@@ -1,7 +1,7 @@
 """Compares full-rank certificates of layers, rank Z = T in row blocks, with FLINT, on each device.
 
 Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data from -9 to 9.
-Ours is `layer_rank`, timed as a whole; FLINT is the path for small layers: features in Python's
+"ours" is `layer_rank`, timed as a whole; "FLINT" is the path for small layers: features in Python's
 integers, then `nmod_mat.rank`, on one core. The floor is the time that the multiplications of the
 features and the elimination would take at the rate of a large matrix product, measured in the run.
 """
@@ -62,7 +62,7 @@ def measure(
     threads: int,
     repeats: int,
 ) -> dict[str, Any]:
-    """Measure one case. On the CPU, its memory is the peak of the process so far, as cases grow."""
+    """Measure one case. Its memory on the CPU is the peak of the process so far (cases grow)."""
     T = heads * (n - 1) + 1
     row: dict[str, Any] = {"T": T, "heads": heads, "n": n, "d": d, "shared": shared}
     if gpu_only and not has_gpu():

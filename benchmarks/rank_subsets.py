@@ -1,11 +1,11 @@
 """Compares certificates of random k-subsets of 2,000 vectors in dimension 768 with the float loop.
 
-The paper tests 5,000 random subsets (1,000 at k = 768) for independence. The reference
-takes one float32 `matrix_rank` per subset (torch; NumPy if torch is not installed), with one thread
-and with all threads, and the better rate counts: on few cores two threads can be slower for small
-matrices. Ours is timed as a whole: residues, coordinates and eliminations. Rates are subsets per
-second; the reference is timed on fewer subsets, interleaved with ours in one run. With --quick,
-ours runs on a hundredth of the subsets, too few to repay the preparation, so the ratios are low.
+The paper tests 5,000 random subsets (1,000 at k = 768) for independence. The reference takes one
+float32 `matrix_rank` per subset (torch; NumPy if torch is not installed), with one thread and with
+all threads, and the better rate counts: on few cores two threads can be slower for small matrices.
+Our test is timed as a whole: residues, coordinates and eliminations. Rates are subsets per second;
+the reference is timed on fewer subsets, interleaved with our test in one run. With --quick, our
+test runs on a hundredth of the subsets, too few to repay the preparation, so the ratios are low.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from attncert.verify.rank.modular import IndependenceTester
 
 VECTORS, WIDTH = 2000, 768
-SUBSETS = {32: 5000, 197: 5000, 768: 1000}  # k: number of our subsets
+SUBSETS = {32: 5000, 197: 5000, 768: 1000}  # k: number for our test
 SAMPLE = {32: 400, 197: 60, 768: 8}  # k: number for the reference
 
 
@@ -69,7 +69,7 @@ def compare(
     threads: int,
     floors: dict[str, float],
 ) -> dict[str, Any]:
-    """Ours and the reference, interleaved; each rate is a median over the repeats."""
+    """Our test and the reference, interleaved; each rate is a median over the repeats."""
     reference, name = reference_loop()
     sample = subsets[: SAMPLE[k]]
     teams = sorted({1, threads})

@@ -45,7 +45,7 @@ def rate(job: Callable[[int], int], limit_s: float) -> dict[str, Any]:
     """Items per second: until the limit, job(i) processes slice i and returns how many
     items it has.
 
-    The first slice compiles and prepares, and counts only for `first_s`.
+    The first slice also compiles and prepares, and counts only towards `first_s`.
     """
     start = time.perf_counter()
     job(0)

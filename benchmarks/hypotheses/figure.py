@@ -20,11 +20,12 @@ MEANINGS = {
     UNEXPECTED: "not as expected",
 }
 
-# The colours are pale and can be told apart with any colour vision; each cell also has its mark.
+# The colours are pale and can be told apart with any form of colour vision; each cell also has
+# a mark.
 _FILLS = ("#cfeee3", "#d6ecfa", "#faf5bd", "#e6e6e6", "#d3dff5", "#f3d5e7", "#fbe3b8")
 _BAD = "#f8cfb8"
 _CELL = (0.62, 0.21)  # width and height in inches
-_LETTER = 0.068  # width of a label's letter in inches
+_LETTER = 0.068  # width of a label's character in inches
 _LONGEST = 60  # the longest label, in characters
 
 

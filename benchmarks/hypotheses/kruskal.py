@@ -85,7 +85,7 @@ def of_kruskal_rank(sizes: Kappa, examples: int, seed: int) -> Dataset:
     n.
 
     one subspace: a moment curve in a space of dimension κ. one dependent set: random queries, of
-    which one is a combination of κ others with coefficients that are not 0.
+    which one is a combination of κ others with nonzero coefficients.
     """
     rng = np.random.default_rng([seed, sizes.n, sizes.kappa, sizes.heads])
     while True:

@@ -118,7 +118,7 @@ def independence(x: Instance) -> Witness | None:
 
 def readout(x: Instance) -> Witness | None:
     """Outputs have rank at most H·d_v, and these labels have rank min(T, m). If the second rank is
-    not larger and H = 1, the readout exists: V = R·Y with ZR = I has the rank of Y."""
+    not larger and H = 1, the readout exists: V = R·Y with ZR = I has the same rank as Y."""
     labels = min(x.T, x.m)
     return {"rank Y": labels, "H d_v": x.heads * x.values} if labels > x.heads * x.values else None
 

@@ -41,7 +41,7 @@ class Weakening:
     """One hypothesis weakened.
 
     breaks: steps that must fail on some instances; no others may. condition: what remains of the
-    hypotheses, for an instance of the right n and r. why: the argument for `breaks`.
+    hypotheses, for an instance with the right n and r. why: the argument for `breaks`.
     """
 
     id: str
