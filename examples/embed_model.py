@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def write(options: argparse.Namespace) -> None:
-    """Write the queries of all inputs, the contexts of some, and the indices of those inputs."""
+    """Write the queries of all inputs, and the contexts and indices of the inputs that are kept."""
     model = loaded(options.model, options.random).to(getattr(torch, options.dtype)).eval()
     count, batch = read(options.inputs, options.model, options.length)
     query = options.query or ("last" if model.config.model_type.startswith("gpt") else "first")
@@ -85,7 +85,7 @@ def states_of(model: Any, inputs: dict[str, Any], layer: int) -> np.ndarray:
 
 
 def read(inputs: Path, model: str, length: int | None) -> tuple[int, Batch]:
-    """The number of inputs, and a function that gives some of them."""
+    """The number of inputs, and a function that returns a range of them."""
     if inputs.is_dir():
         processor = transformers.AutoImageProcessor.from_pretrained(model, trust_remote_code=False)
         paths = [str(path) for path in sorted(inputs.iterdir())]

@@ -1,12 +1,12 @@
 """Linear attention performs one step of gradient descent (von Oswald et al. 2023, Proposition 1).
 
-The token of a point is (x_i, y_i). The loss of W on N points is L(W) = Σ |W x_i - y_i|² / 2N, and
+The token for a point is (x_i, y_i). The loss of W on N points is L(W) = Σ |W x_i - y_i|² / 2N, and
 W_1 = W_0 - η L'(W_0) = W_0 + η/N Σ (y_i - W_0 x_i) x_iᵀ. So a step changes the prediction at x by
 
     (W_1 - W_0) x = η/N Σ (y_i - W_0 x_i)(x_i·x):
 
 the values y_i - W_0 x_i, weighted by the product of the key x_i and the query η/N x. A skip
-connection adds that to the 0 after x in the query (x, 0), and a readout adds W_0 x.
+connection adds this to the 0 in the query (x, 0), and a readout adds W_0 x.
 
     python examples/gradient_step.py [FOLDER]
 """

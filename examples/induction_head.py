@@ -1,12 +1,13 @@
 """An induction head: two blocks of attention that continue a pattern, as a construction (ours).
 
 A token holds its letter (one of V), its position (one of n), and space for the letter before it.
-The query is the last token; the label is the letter that followed the earlier copy of its letter.
+The query is the last token; the label is the letter that followed the earlier copy of the query's
+letter.
 
 Block 1, every token: the key is the position, the query is the previous position, and the value
-(the letter) is added to that space. The logit is s at the predecessor and 0 elsewhere. The first
+(the letter) is added to the space. The logit is s at the predecessor and 0 elsewhere. The first
 token has no predecessor and copies its own letter; hence the hypothesis "first".
-Block 2, the query: the key is that space, and the query is the letter. The logit is s at the
+Block 2, the query: the key is the space, and the query is the letter. The logit is s at the
 successor of the copy and 0 elsewhere (approximately, with softmax); the value is the letter.
 Block 3 rounds: an entry is 1 if its letter gets at least half of the attention.
 
@@ -51,7 +52,7 @@ def successor(word):  # the position after the first copy of the last letter
     return min(word.index(word[-1]) + 1, len(word) - 1)
 
 
-def looks_back(at, others):  # others: the most attention that another token gets
+def looks_back(at, others):  # others: the most attention that any other token gets
     for t, rows in enumerate(at.token_weights(1)):
         for i, row in enumerate(rows):
             yield 1 - row[max(i - 1, 0)], "<=", (at.data.n - 1) * others, t, i

@@ -12,7 +12,7 @@ from flint import fmpq_mat, fmpz_mat
 from attncert import Construction, Hypothesis, Layer, Step
 
 
-def mark(data):  # u (d×1) or None, from the linear system of all tokens
+def mark(data):  # u (d×1) or None, from a linear system over all tokens
     tokens, one = data.token_rows.tolist(), data.contexts.denominator
     basis, k = fmpz_mat([[*x, one * (i % data.n == 0)] for i, x in enumerate(tokens)]).nullspace()
     for *u, last in basis.transpose().tolist()[:k]:
@@ -23,7 +23,7 @@ def mark(data):  # u (d×1) or None, from the linear system of all tokens
 def apart(data, t):  # v_t (d×1): a point on a curve in the space v ⊥ e_t
     queries = data.queries.integer_matrix()
     basis, k = fmpz_mat([queries.tolist()[t]]).nullspace()
-    for x in range(1, (data.T - 1) * (data.d - 1) + 2):  # each e_s, s != t, excludes <= d - 1
+    for x in range(1, (data.T - 1) * (data.d - 1) + 2):  # each other e_s excludes < d of them
         v = basis * fmpz_mat([[x**j * (j < k)] for j in range(data.d)])
         if all((a == 0) == (s == t) for s, a in enumerate((queries * v).entries())):
             return fmpq_mat(v) * data.queries.denominator

@@ -5,10 +5,10 @@ Matrices Universal Approximators? arXiv:2307.14023v3, 2024.
 
 *What could be read* when this was written: the abstract, and the beginning of the introduction.
 They say that one layer with one head, softmax and low-rank weights captures the context of a
-whole sequence, and that the proof goes through the Boltzmann operator. *What is our
-reconstruction*: everything below: statement, constants and steps. We recalled the constants of the
-paper's theorem and did not have its text beside us; that they follow from the steps is our check
-of them. A defect found here is a defect of the reconstruction until it is compared with the paper.
+whole sequence, and that the proof goes through the Boltzmann operator. *Our reconstruction* is
+everything below: statement, constants and steps. We recalled the constants of the paper's theorem
+and did not have its text beside us; our check on them is that they follow from the steps. A defect
+found here counts as one in the reconstruction until it is compared with the paper.
 
 **Theorem.** Consider sequences of n ≥ 2 tokens in ℝᵈ, without repetitions. Let V be the set of all
 tokens, r_min ≤ ‖x‖ ≤ r_max on V, and ‖x - x'‖ ≥ ε for x ≠ x' in V. Some layer
@@ -20,7 +20,7 @@ search, and its separation is measured: a = min |v·x|, g = min |v·(x - x')|, b
 2. c a g ≥ 2 ln n + 3, so the logits of any token are at least that far apart. By step 1 the
    scale c = (2 ln n + 3)(|V|+1)⁴ πd / (8 ε r_min) is enough for unit v: this is the paper's
    formula, quoted from memory.
-3. boltz(l) = Σ l_j softmax(l)_j separates sets of logits so far apart: for two that differ,
+3. boltz(l) = Σ l_j softmax(l)_j separates sets of logits this far apart: for two that differ,
    |boltz(l) - boltz(l')| > (ln n)² e^(-2r), r = max |l| ≤ c b². The head's feature times c v·x is
    boltz: a token in two such sequences gets features more than (ln n)² e^(-2r) / (c b) apart.
 4. κ ‖v‖ b ≤ ε/4: the token moves by less than ε/4, and different tokens stay ε/2 apart. We take
@@ -102,7 +102,8 @@ class Projection:
 
 
 def searched(tokens, limit=20_000):
-    """The small integer v with the smallest logit scale, b²/(a g); None if no v separates."""
+    """The small integer vector v with the smallest logit scale, b²/(a g); None if no v separates
+    the tokens."""
     digits = range(9, -10, -1) if len(tokens[0]) <= 3 else (1, 0, -1)
     some = islice(product(digits, repeat=len(tokens[0])), limit)
     halves = (v for v in some if v > tuple(-x for x in v))  # v and -v are equally good
@@ -259,7 +260,7 @@ def epsilon2(data):  # ε²
 
 
 def contextual(at):
-    """All pairs of tokens that differ or whose sets differ."""
+    """All pairs of tokens that differ, or that occur in sequences that differ as sets."""
     built, one = at.built, at.built.projection
     delta = built.kappa * arb(one.square).sqrt() / (built.c * one.b)
     delta *= arb(at.data.n).log() ** 2 * (-2 * arb(built.c * one.b**2)).exp()
@@ -278,7 +279,8 @@ def contextual(at):
 
 
 def scale_of(data, separated=True):
-    """The scale in the recalled formula, for unit v; not `separated`: as if v kept distances."""
+    """The scale in the recalled formula, for unit v; if not `separated`, without the factor for the
+    distances that v loses."""
     tokens = vocabulary(data)
     needed = far(data.n) / arb(epsilon2(data) * min(dot(x, x) for x in tokens)).sqrt()
     return needed * (len(tokens) + 1) ** 4 * arb.pi() * data.d / 8 if separated else needed

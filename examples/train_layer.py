@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
     contexts, queries = digits.contexts.floats() / 16, digits.queries.floats() / 16
     labels = digits.labels.floats()
     np.savez(folder / "data.npz", contexts=contexts, queries=queries, labels=labels)
-    # A bias is a weight of a coordinate that is always 1.
+    # A bias is a weight on a coordinate that is always 1.
     x, e = (np.concatenate([y, np.ones((*y.shape[:-1], 1))], axis=-1) for y in (contexts, queries))
     shape = Shape(x.shape[2], 1, HEADS, WIDTH, WIDTH)
     weights = np.random.default_rng(0).normal(0, 0.3, shape.parameters)
@@ -45,7 +45,8 @@ def main(folder: Path) -> None:
 
 
 def state(weights: np.ndarray, shape: Shape) -> dict[str, np.ndarray]:
-    """Rows of q, k and v head by head, (out, in); logits divided by √d_h, as in these layers."""
+    """The weights by name: rows of q, k and v head by head, (out, in), for logits divided by
+    √d_h."""
     key, query, value, output = shape.split(weights)
     made = {}
     for name, part in (("q", query * np.sqrt(WIDTH)), ("k", key), ("v", value)):

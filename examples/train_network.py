@@ -1,9 +1,9 @@
 """Train two blocks of attention in PyTorch on an induction task, and store them for an audit.
 
 python examples/train_network.py [FOLDER] writes network.json and network-data.json. A sequence has
-three different letters out of four, then the first or second one again; its label is the letter
-that followed. The letter and the position of a token are one-hot vectors. Training by Adam takes
-seconds. Then run:
+three different letters out of four, then the first or second of them again; its label is the letter
+after that letter's first occurrence. The letter and the position of a token are one-hot vectors.
+Training by Adam takes seconds. Then run:
 
     attncert layer examples/trained/network.json examples/trained/network-data.json
 """

@@ -5,7 +5,7 @@
 # Thrampoulidis, ICLR 2024) says that one attention layer with $H$ heads memorizes $H(r-1)+1$
 # examples exactly. This notebook walks through its proof on the smallest data that show every
 # step: `tiny.json`, three examples in the plane and two heads. The second head shows all that a
-# later head does; with more heads steps 2 to 8 are repeated. Each step is one cell: a number or a
+# later head does; with more heads, steps 2 to 8 are repeated. Each step is one cell: a number or a
 # picture.
 #
 # **What attention does.** A *context* is a list of *tokens*, here the two rows of $E$. A *query*
@@ -15,7 +15,7 @@
 # gets. The average of the tokens with these weights is the head's *feature* $z$. To *memorize* is
 # to output a given label $y$ for every example.
 #
-# Logits here count in units of $\ln2$. Softmax of whole numbers $k_i$ then gives the weights
+# Logits here are in units of $\ln2$. Softmax of whole numbers $k_i$ then gives the weights
 # $2^{k_i}/\sum_j2^{k_j}$, which are fractions. So everything below is exact.
 
 # %%
@@ -99,7 +99,7 @@ print("rank", Z.rank(), "of", T)
 # The first head takes $r=2$ examples, 0 and 1, and gives each of them the logits that we want.
 # Two kinds of vectors do this. The *dual* vectors $\hat e_0,\hat e_1$ satisfy $\hat e_t\cdot
 # e_t=1$ and $\hat e_t\cdot e_s=0$ for the other example: they tell the two queries apart. The
-# *steering* vectors $w_t$ solve $Ew_t=g_t$, where $g_t$ are the wanted logits. The head
+# *steering* vectors $w_t$ solve $Ew_t=g_t$, where $g_t$ are the logits that we want. The head
 # $\sum_tw_t\hat e_t^\top$ then has logits $g_0$ on example 0 and $g_1$ on example 1. Dependent
 # queries have no duals: here Assumption 1 is used (any $r$ queries are independent). Dependent
 # tokens do not allow every $g_t$: here Assumption 2 is used (each context has rank $n$).
@@ -118,7 +118,7 @@ picture(
 # %% [markdown]
 # ## Step 3: the selector
 #
-# The second head is for example 2 alone. It must not disturb examples 0 and 1, so it needs a way
+# The second head serves only example 2. It must not disturb examples 0 and 1, so it needs a way
 # to tell "mine" from "earlier". The *selector* $v$ is orthogonal to the query of its own group,
 # $v\cdot e_2=0$, and to no earlier query. If an earlier query were a multiple of $e_2$, no such $v$
 # would exist.
@@ -147,7 +147,7 @@ print("Eu =", (E * u).entries())
 #
 # Put the parts together: $M=c\,uv^\top+\sum_tw_t\hat e_t^\top$, with a number $c$ still to
 # choose. The logits of a query $e$ are $EMe$. For example 2, the first term is zero, because
-# $v\cdot e_2=0$: its logits do not move with $c$. For examples 0 and 1, they grow with $c$.
+# $v\cdot e_2=0$: its logits do not change with $c$. For examples 0 and 1, they grow with $c$.
 
 
 # %%
@@ -199,10 +199,10 @@ picture(draw, "Head 2 saturates on examples 0 and 1")
 # ## Step 7: independence in the limit
 #
 # Let $c\to\infty$. Now the features of examples 0 and 1 in head 2 are one token each. Where should
-# example 2 look? If it puts weight $p$ on the first token, its feature is $(p,1-p)$, and the
-# determinant below says whether the three rows are independent. It is zero for a single $p$: the
-# forbidden point. In general, the forbidden points never contain $n$ independent points, so a good
-# choice always exists. The construction takes $p=1/2$. At the forbidden point, the rank would
+# example 2 look? If head 2 puts weight $p$ on the first token there, the feature is $(p,1-p)$, and
+# the determinant below says whether the three rows are independent. It is zero for a single $p$:
+# the forbidden point. In general, the forbidden points never contain $n$ independent points, so a
+# good choice always exists. The construction takes $p=1/2$. At the forbidden point, the rank would
 # stay at 2.
 
 # %%

@@ -111,7 +111,7 @@ def _said(answer: Answer) -> tuple[list[str], list[str]]:
 
 
 def opener(answer: Answer) -> str:
-    """The words before the statement; they name an assumption that it rests on."""
+    """The words before the statement, with any assumptions that it rests on."""
     trace, below = answer.trace, answer.trace.ancestors(answer.conclusion)
     assumed = {c.id for c in trace if c.id in below and c.level is Level.ASSUMED}
     roots = [name for name in assumed if not trace.ancestors(name) & assumed]

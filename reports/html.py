@@ -44,8 +44,8 @@ _ATTRIBUTES = frozenset([
     "width", "mathvariant", "linethickness", "columnalign", "columnspacing", "rowspacing",
     "displaystyle", "scriptlevel", "lspace", "rspace", "movablelimits", "largeop", "symmetric",
 ])  # fmt: skip
-_LONG = 60  # cells with more letters are kept wide
-_LINE = 36  # how many letters of a formula fit on one line of a phone
+_LONG = 60  # cells with more characters are kept wide
+_LINE = 36  # how many characters of a formula fit on one line of a phone
 _Tokens = Sequence[Token]
 
 
@@ -138,7 +138,7 @@ def _parser() -> MarkdownIt:
 
 
 def _math(tokens: _Tokens, k: int, env: Any) -> str:
-    """$...$ and $`...`$. MathML is not broken into lines, so that a long formula scrolls."""
+    """$...$ and $`...`$. MathML is not broken into lines, so a long formula scrolls."""
     shown = mathml(tokens[k].content.strip("`"))
     if len(_plain(tokens[k : k + 1])) <= _LINE:
         return shown

@@ -77,6 +77,6 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     test = getattr(item, "function", None)
     asked = getattr(test, "_hypothesis_internal_use_settings", None)
     if asked is not None and not EVERY_EXAMPLE and not hasattr(test, "fewer"):
-        test.fewer = True  # collected once for each case of its parameters
+        test.fewer = True  # a test is collected once for each set of parameters
         fewer = min(asked.max_examples, max(10, asked.max_examples // 5))
         test._hypothesis_internal_use_settings = settings(asked, max_examples=fewer)

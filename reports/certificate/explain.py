@@ -175,7 +175,7 @@ def _checked(cert: Mapping[str, Any], status: str, message: str) -> str:
 
 
 def _terms(cert: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """The terms of a relation: the number of a vector or example, and its coefficient."""
+    """The terms of a relation: the number of each vector or example, and its coefficient."""
     relation = cert.get("relation") or []
     if isinstance(relation, dict):
         return list(zip(relation["indices"], relation["coefficients"], strict=True))

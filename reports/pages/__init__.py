@@ -1,1 +1,1 @@
-"""The page of each command's report, in the module of its name."""
+"""The page of each command's report, in a module named after the command."""

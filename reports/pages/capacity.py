@@ -22,7 +22,7 @@ NAMES = {
     About.UNIVERSAL: "all labels at once",
     About.EVERY_LABELLING: "each labelling",
     About.SOME_LABELLINGS: "some labellings",
-    About.THESE_LABELS: "these labels",  # these have no row in the table
+    About.THESE_LABELS: "these labels",  # this notion has no row in the table
 }
 
 
@@ -101,7 +101,7 @@ def row_of(answer: CapacityAnswer, notion: Notion) -> dict[str, Any]:
 
 
 def ends_of(notion: Notion) -> str:
-    """The smallest and the largest number of label numbers served, in words."""
+    """The bounds on how many label numbers are served, in words."""
     few, many = f"{notion.least:,}", f"{notion.most:,}"
     return few if few == many else f"{few} to {many}"
 

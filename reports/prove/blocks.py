@@ -75,7 +75,7 @@ def _tables(proof: Proof) -> Iterator[Table]:
         "The errors",
         tuple(columns),
         tuple(tuple(str(column[t]) for column in columns.values()) for t in worst[:_SHOWN]),
-        f"The largest difference of an output from its label, worst examples first.{more}",
+        f"The largest difference between an output and its label, worst examples first.{more}",
     )
 
 

@@ -1,7 +1,7 @@
 """The figures of a proof: the graph of its claims, and the heat map of saturation.
 
-The background is white, so that a figure reads the same on light and dark pages; colours
-can be told apart with any colour vision (cividis).
+The background is white, so that a figure reads the same on light and dark pages; its colours
+can be told apart with any form of colour vision (cividis).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def saturation(heads: Sequence[HeadSummary]) -> bytes:
     """Heads × examples in the order of the groups: how far each head is from attending to one row.
 
     Left of each outlined group are the examples of earlier groups, which the construction
-    saturates; right of it those of later groups, which do not constrain the head.
+    saturates; right of it are those of later groups, which do not constrain the head.
     """
     order = [t for head in heads for t in head.group]
     ends = np.cumsum([len(head.group) for head in heads]).tolist()

@@ -1,8 +1,8 @@
 """The proof graph as SVG: boxes by standing, edges from premise to conclusion, links to the steps.
 
 Text remains text, and every box is a link with a name for screen readers. There is no style sheet:
-a page that includes the drawing may override its attributes. Text is wrapped by counting letters,
-so that nothing depends on a font.
+a page that includes the drawing may override its attributes. Text is wrapped by counting
+characters, so that nothing depends on a font.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ KNOWN = (
 
 
 def page_parts(proof: Proof) -> PageParts:
-    """The sections of every proof, and those of a layer or of blocks."""
+    """The sections of every proof, and those for a layer or for blocks."""
     if proof.setup is None:
         own = blocks.context(proof)
         shown = blocks.exhibits(proof, own["blocks"])

@@ -66,7 +66,7 @@ def sections(proof: Proof) -> dict[str, object]:
 
 
 def _steps(proof: Answer) -> dict[str, object]:
-    """The claims in order; those of the heads are together, where the first one stands."""
+    """The claims in order, with those about heads together where the first of them stands."""
     trace, heads = proof.trace, head_steps(proof.trace)
     number = {claim_id: k for k, claim_id in enumerate(trace.order, start=1)}
     view, anchor = diagram(trace), anchors(trace)

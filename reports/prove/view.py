@@ -6,8 +6,8 @@ same standing, and shows the weakest standing in it.
 
 Two kinds of edges are drawn. What is certified is decided from the data and the weights; a standing
 derives from `rests_on` alone. The written proof takes another route: hypotheses give the steps of
-each head, the steps give the rank, and the rank gives every labelling. `argued` makes these edges;
-no standing derives from them.
+each head, the steps give the rank, and the rank gives every labelling. `argued` returns these
+edges; no standing derives from them.
 """
 
 from __future__ import annotations

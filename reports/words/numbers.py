@@ -98,7 +98,7 @@ def power_of_two(log2: float) -> str:
 
 
 def indices(values: Iterable[int], limit: int = _SHOWN) -> str:
-    """Integers in the order given, with increasing runs folded.
+    """Integers in the order given, with runs of consecutive ones folded.
 
     >>> indices([0, 1, 2, 5]), indices([3, 1]), indices([])
     ('0–2, 5', '3, 1', 'none')
@@ -127,7 +127,7 @@ def tokens(data: Dataset) -> str:
 
 
 def percent(x: float) -> str:
-    """A percentage, rounded up so that an upper bound stays one.
+    """A percentage, rounded up so that an upper bound stays an upper bound.
 
     >>> percent(0.000598968), percent(1.0), percent(0.0), percent(0.0438)
     ('0.060 %', '100 %', '0 %', '4.4 %')

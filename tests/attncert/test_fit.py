@@ -125,8 +125,8 @@ TIED = {
 def test_tied_examples_come_first_as_in_prove(
     name: str, options: list[str], tmp_path: Path, shell: Shell
 ) -> None:
-    """Labels of tied examples are refuted with the certificate that `prove` writes, in the same
-    words."""
+    """For labels of tied examples the answer is *refuted*, with the certificate that `prove` writes
+    and in the same words."""
     contexts, queries, labels, sum_ = TIED[name]
     path, out = tmp_path / "data.json", tmp_path / "o"
     path.write_text(json.dumps({"contexts": [contexts], "queries": queries, "labels": labels}))

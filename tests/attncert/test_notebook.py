@@ -40,7 +40,8 @@ def proof() -> Proof:
 
 
 def test_every_public_name_is_listed_and_described() -> None:
-    """Docstrings have an example, a source and, where they apply, errors and arithmetic."""
+    """Every docstring has an example and a source, and states errors and arithmetic where they
+    apply."""
     assert dir(attncert) == attncert.__all__
     values = {x: getattr(attncert, x) for x in attncert.__all__ if x != "__version__"}
     public = {x: value for x, value in values.items() if not isinstance(value, types.ModuleType)}

@@ -84,8 +84,7 @@ def test_the_report_names_its_own_proof_and_nothing_of_the_papers() -> None:
 
 
 def distinct(T: int, n: int, d: int, seed: int) -> Dataset:
-    """Distinct contexts; u, a coordinate after a shear, is 1 on the first token and 0 on the
-    others."""
+    """Distinct contexts, where u = (1, ..., 1) gives 1 on the first token and 0 on all others."""
     base = generators.random(T, n, d, seed=seed)
     contexts = base.contexts.numerators.copy()
     contexts[:, :, 0] = -contexts[:, :, 1:].sum(axis=2)  # u = (1, ..., 1) gives 0
@@ -164,7 +163,7 @@ def test_a_planted_defect_is_the_first_line_after_the_verdict(defect: str) -> No
 
 
 def test_the_parity_sees_what_the_step_alone_would_not() -> None:
-    """Two heads single out one example, and no head singles out another."""
+    """Two heads single out the same example, so one of the examples is singled out by none."""
 
     def build(data: Dataset, request: Request) -> Layer:
         first, _, third = PARITY.build(data, request).heads
@@ -419,8 +418,8 @@ def test_a_construction_that_ends_the_process_gives_no_answer(
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """A module in the current folder, as `python -m` would find it. The function returns its name
-    as an argument, NAME:OWN."""
+    """A function that writes a module to the current folder, where `python -m` would find it, and
+    returns the argument that names its construction, NAME:OWN."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
 

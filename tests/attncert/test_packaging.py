@@ -1,4 +1,4 @@
-"""The built and installed package works on every Python."""
+"""The package, built and installed, works on every supported version of Python."""
 
 from __future__ import annotations
 

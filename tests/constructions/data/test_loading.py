@@ -187,7 +187,7 @@ def test_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_denominators_of_one_hash() -> None:
-    """A set of 25,000 such denominators once took half a minute."""
+    """A set of 25,000 denominators with the same hash once took half a minute."""
     entries = [f"1/{1 + (i + 1) * (2**61 - 1)}" for i in range(25_000)]
     start = time.process_time()
     with pytest.raises(InputError, match="common denominator of at most"):

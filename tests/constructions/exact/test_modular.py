@@ -25,8 +25,8 @@ primes = st.sampled_from(PRIMES_21)
 
 @pytest.mark.parametrize("inner", [0, 1, 2047, 2048, 2049, 5000])
 def test_matmul_at_the_edge_of_the_mantissa(inner: int) -> None:
-    """All residues are p - 2 = -2, an odd number: row times column is 4·inner, and sums above 2^53
-    would be rounded."""
+    """All residues are p - 2, an odd number congruent to -2: row times column is 4·inner, and sums
+    above 2^53 would be rounded."""
     p = PRIMES_21[0]
     a = np.full((2, inner), p - 2, dtype=np.float64)
     b = np.full((inner, 1), p - 2, dtype=np.float64)
