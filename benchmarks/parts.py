@@ -5,7 +5,7 @@
 
 Measures the CPU time of one thread at four or more sizes, and fits seconds = a size^b by least
 squares on the logarithms. Groups, heads, rank and the fast check have width one, n = 8, d = 16,
-T = 7H + 1 distinct contexts, random integers from -9 to 9. The readout is solved exactly for the same
+T = 7H + 1 distinct contexts, random integers from -9 to 9. The readout is solved exactly for these
 data. The fit has data of the same shape with T = 45H and stops at a largest error of 10⁻⁶. Kruskal
 tests all sets of k among N vectors of 16 integers. Each size is run twice, and the shorter time
 counts, since the first run compiles.

@@ -1,7 +1,7 @@
 """The cases of docs/gallery/tightness: bounds on memorization, and what reaches or exceeds them.
 
 A case distinguishes *universal* memorization (one choice of keys and queries for all labels) from
-that of *given labels*, and has a certified layer if such a layer shows what is claimed.
+memorizing *given labels*, and has a certified layer if such a layer shows what is claimed.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def small_integers(heads: int, n: int, d: int, shared: bool) -> Any:
-    """H(n-1) + 1 random examples, in one byte per number."""
+    """H(n-1) + 1 random examples, with one byte per number."""
     import numpy as np
 
     from attncert.constructions.data.dataset import Dataset

@@ -1,7 +1,7 @@
 """Weights with all outputs 0 and a Jacobian that is onto, found in float64 and proved with balls.
 
-docs/given-labels.md, Theorem 12: they prove that these heads memorize every labelling of the data.
-Labels are scalars, heads have width one.
+By Theorem 12 of docs/given-labels.md, such weights prove that these heads memorize every labelling
+of the data. Labels are scalars, and heads have width one.
 
     python benchmarks/zeros.py digits --examples 220 --layers 2 --heads 3
     python benchmarks/zeros.py 3x4 --examples 21 --heads 2    random contexts of 3 tokens, d = 4
@@ -31,7 +31,7 @@ from attncert.verify.newton.certify import Near, certify, near_certificate
 from attncert.verify.newton.descent import random_weights, unscaling
 from attncert.verify.newton.models import Model, floats_of
 
-STEPS, WIDER = 400, 2.0  # scales the start: a small start ends at a degenerate zero more often
+STEPS, WIDER = 400, 2.0  # scales the start: small starts end at degenerate zeros more often
 TOLERANCE = 1e-10
 
 

@@ -126,7 +126,7 @@ def require_independent_rows(data: Dataset) -> None:
     """Check A2: every context must have n tokens and rank n. Exact. Raises HypothesisFails with the
     numbers of tokens, or a linear relation, as a witness.
 
-    Full rank mod p proves full rank over Q, and so does full rank of n columns alone, which are
+    Full rank mod p proves full rank over Q, and so does full rank of any n columns, which are
     tried first for large contexts.
     """
     if data.counts is not None:

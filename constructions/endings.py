@@ -49,8 +49,8 @@ def endings_interrupt() -> Iterator[None]:
 def _handled(
     handler: _Handler, names: tuple[str, ...], came: list[int], only: signal.Handlers | None = None
 ) -> Iterator[None]:
-    """Set the handler for these signals, or for those whose handler is `only`. At the end, the
-    signals in `came` are raised again."""
+    """Set the handler for these signals; with `only`, just for those whose handler is `only`. At
+    the end, the signals in `came` are raised again."""
     here = threading.current_thread() is threading.main_thread()
     numbers = [signal.Signals[name] for name in names if here and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}

@@ -6,7 +6,7 @@ any width d_h ≥ 1. Under A1 and A2, some minor is nonzero (constructions/width
 other data, one may be nonzero as well. No bound on the weights is known, so the smallest weights
 are tried first, and the rank decides whether they are large enough. If H heads of any width can
 memorize universally, so can almost all weights of width one, and almost every ray of integers
-leaves the zeros of a minor after finitely many steps (docs/width-one.md, Theorem 3). Each head's
+leaves the zero set of a minor after finitely many steps (docs/width-one.md, Theorem 3). Each head's
 share can be placed, too: the ranks R_h of h heads grow by less and less (docs/tightness.md, 7.1),
 so the number of unplaced examples divided by the number of remaining heads is at most the rank that
 almost all weights of the next head add. So the search would end with probability one if the bound
@@ -72,7 +72,7 @@ def build(
     seed: int = 0,
     progress: Progress = silent,
 ) -> BuiltLayer:
-    """Random key and query weights with which the features of all examples are independent.
+    """Random key and query weights for which the features of all examples are independent.
 
     heads: H; by default the fewest that suffice under A1 and A2 (Corollary 1), with H(n-1) + 1 ≥ T
     and H·d ≥ T, or one head if n = 1. For contexts of different lengths, no number of heads is

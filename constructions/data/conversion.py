@@ -24,7 +24,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import integer
 
 MAX_AXES = 8  # the deepest nesting of lists
-MAX_DIGITS = 4_300  # the longest number in JSON: Python's own default limit
+MAX_DIGITS = 4_300  # in the longest number in JSON: Python's own default limit
 
 
 class Longest(NamedTuple):

@@ -256,8 +256,8 @@ class Dataset:
         return plain.of_origin(self.origin)
 
     def merged(self) -> Dataset:
-        """The same data with one row for equal tokens of a context, if contexts are not shared: the
-        inverse of `expanded`.
+        """The same data with one row for all equal tokens of a context, if contexts are not shared:
+        the inverse of `expanded`.
 
         >>> data = Dataset.of([[[1, 0], [2, 3], [1, 0]], [[4, 0]]], [[1, 2], [3, 4]])
         >>> data.merged().n, data.merged().times.tolist()
@@ -324,7 +324,7 @@ class Dataset:
 
     def canonical(self) -> dict[str, Any]:
         """The `data` object of a certificate: nested lists of "p" and "p/q". Zeros stand for
-        missing labels, since its format has no optional keys."""
+        missing labels, since the format has no optional keys."""
         inputs = self.origin.inputs
         tables = ARGUMENTS if inputs is None else ("labels",)
         written = {name: [part.strings() for part in self._parts(name)] for name in tables}
@@ -424,7 +424,7 @@ def _on_host(x: Any, argument: str) -> Any:
 
 def filled_up(contexts: Any) -> tuple[Any, tuple[int, ...] | None]:
     """Nested lists with different numbers of tokens, each padded with copies of its first token,
-    and those numbers; other values are unchanged. Raises InputError if the result is too large.
+    and their lengths; other values are unchanged. Raises InputError if the result is too large.
 
     >>> filled_up([[[1, 0]], [[0, 1], [2, 3]]])
     ([[[1, 0], [1, 0]], [[0, 1], [2, 3]]], (1, 2))

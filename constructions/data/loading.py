@@ -44,10 +44,10 @@ def load(source: str | os.PathLike[str]) -> Dataset:
     """The data set in an .npz or JSON file, or the bundled one if no file of that name exists.
 
     Contexts (T, n, d) or (n, d), queries (T, d), and labels (T,) or (T, m), if any, are exact:
-    decimals in JSON are taken as written, floats in an .npz as the rationals that they store. If
-    the file is a certificate, the result is the data that it holds. The data set is named after the
-    file, unless JSON names it. Raises InputError, and nothing else, if the file is not a data set;
-    its claims are checked before memory is allocated. Source: docs/commands.md.
+    decimals in JSON are taken as written, and floats in an .npz as the rationals that they store.
+    If the file is a certificate, the result is the data that it holds. The data set is named after
+    the file, unless the JSON file names it. Raises InputError, and nothing else, if the file is not
+    a data set; its claims are checked before memory is allocated. Source: docs/commands.md.
 
     >>> load("digits").T
     1782

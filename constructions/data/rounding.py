@@ -1,4 +1,4 @@
-"""Data rounded to a grid, with ties to even. The numbers are short, so interpolation is exact."""
+"""Data rounded to a grid, with ties to even. Short numbers keep interpolation exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attncert.constructions.data.exact_array import ExactArray
 
 def rounded(data: Dataset, grid: Fraction) -> tuple[Dataset, Fraction]:
     """Contexts and queries as the nearest multiples of `grid` (ties to the even multiple), and the
-    largest change of any number.
+    largest change in any number.
 
     Labels are unchanged: they enter only the readout, where long numbers cost little.
 

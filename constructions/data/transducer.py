@@ -1,8 +1,8 @@
 """Domains of inputs with their correct answers: letter-to-letter transducers, such as addition.
 
-An input is a word of letters. A letter is a tuple of symbols at given positions in
-the prompt. A finite machine reads the letters in order: in each state it reads a letter, writes a
-symbol and moves on. The answer, which follows the prompt, is what it writes.
+An input is a word of letters. A letter is a tuple of symbols at given positions in the prompt. A
+finite machine reads the letters in order: in each state it reads a letter, writes a symbol and
+moves on. The answer, which follows the prompt, is what the machine writes.
 
 Local situations. Before symbol i of the answer, a *situation* fixes the last w letters up to letter
 i, a state in which the machine can be before them, and what it writes as it reads them. Every other
@@ -112,7 +112,7 @@ class Transducer:
         return tuple(tuple(sorted(some)) for some in found)
 
     def sequence(self, word: Sequence[Letter]) -> tuple[int, ...]:
-        """The prompt of an input and its answer."""
+        """The prompt for an input, followed by the answer."""
         made = [0] * self.prompt
         for letter, places in zip(word, self.places, strict=True):
             for place, symbol in zip(places, letter, strict=True):

@@ -36,7 +36,7 @@ def image_lattice(rows: ExactArray) -> Coordinates:
     products with these rows (..., d). Arithmetic: exact. D is the rows' common denominator.
 
     The images are LLL-reduced and span a saturated lattice: every integer vector in the column
-    space of the rows is an integer combination of theirs.
+    space of the rows is an integer combination of the images.
 
     Let H (k×d) be a basis of the lattice that the numerators D·E generate. A point x has integral
     products with all of them iff H x is integral; so a right inverse P of H is a basis of those x,

@@ -155,7 +155,7 @@ def mix(weights: FloatArray, contexts: FloatArray, p: int | None) -> FloatArray:
 
 @lru_cache(maxsize=len(PRIMES_21))
 def _powers(p: int) -> tuple[IntArray, IntArray]:
-    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p. Every power of 2 is a product of one of each."""
+    """2^i and 2^(Bi) mod p for 0 ≤ i < B, B² ≥ p. Every 2^k is a product of one of each kind."""
     steps = math.isqrt(p) + 1
     return _geometric(2, steps, p), _geometric(pow(2, steps, p), steps, p)
 
