@@ -43,7 +43,7 @@ def network(W: Matrix, rate: Fraction) -> Network:
 
 
 def data_sets(W: Matrix, rate: Fraction, seed: int) -> Dataset:
-    """Random rational data sets; the label is what W_1 predicts, by the formula of the step."""
+    """Random rational data sets; the label is what W_1 predicts, by the formula for the step."""
     draw = random.Random(seed)
     contexts, queries, labels = [], [], []
     for _ in range(TASKS):

@@ -33,7 +33,7 @@ EVERY_EXAMPLE = os.environ.get("ATTNCERT_EXAMPLES") == "all"
 
 @pytest.fixture(scope="session", autouse=True)
 def traces() -> Iterator[None]:
-    """Every proof of a layer that a test makes obeys all rules of a trace."""
+    """Every proof about a layer that a test makes obeys all rules for traces."""
 
     def checked(run: Run, statements: Judged) -> Proof:
         proof = of_layer(run, statements)

@@ -18,7 +18,7 @@ from attncert.reports.html import mathml
 ROOT = Path(__file__).parents[2]
 REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
-WIDE = 40  # a phone may have to scroll a formula with this many characters
+WIDE = 40  # a formula with more characters may have to scroll on a phone
 FENCED = re.compile(r"(^ *```.*?^ *```)", re.MULTILINE | re.DOTALL)
 
 

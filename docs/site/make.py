@@ -1,5 +1,5 @@
-"""The site in build/site: the repository's pages, a reference of the interface, and the checker for
-a browser. `make docs` runs this; package.json lists what it takes from npm."""
+"""The site in build/site: the repository's pages, a reference for the interface, and the checker
+for a browser. `make docs` runs this; package.json lists what it takes from npm."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def stage_checker() -> None:
 
 
 def reference() -> str:
-    """A page with every name of `attncert/__init__.pyi`, each described by its docstring."""
+    """A page with every name in `attncert/__init__.pyi`, each described by its docstring."""
     names: dict[str, list[str]] = {package: [] for package in PACKAGES}
     for line in ast.parse((ROOT / "attncert" / "__init__.pyi").read_text("utf-8")).body:
         if isinstance(line, ast.ImportFrom):

@@ -111,7 +111,7 @@ def _spectra_row(name: str, spectra: Sequence[Spectrum]) -> Row:
 
 
 def _layer(answer: Assumed) -> list[Row]:
-    """The universal memorization that each construction reaches with this layer's heads."""
+    """How many examples each construction memorizes universally with this layer's heads."""
     return [
         (
             "heads of width one (ours)" if p.name == "width one" else p.name,

@@ -1,4 +1,4 @@
-"""The report of `attncert capacity`: three notions in one table, then the claims of each."""
+"""The report of `attncert capacity`: three notions in one table, then the claims about each."""
 
 from __future__ import annotations
 

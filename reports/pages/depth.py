@@ -1,4 +1,4 @@
-"""The report of `attncert capacity --layers L`: the notions and the layers."""
+"""The report of `attncert capacity --layers L`: the three notions, and the layers needed."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _cites_paper(proof: Answer) -> bool:
 
 
 def _arithmetic(claims: Iterable[Claim]) -> list[str]:
-    """The software that computed these claims, shortest first."""
+    """The software that computed these claims, shortest description first."""
     kinds = {printable(c.arithmetic) for c in claims if c.arithmetic}
     return sorted(kinds, key=lambda a: (len(a), a))
 

@@ -243,7 +243,7 @@ def test_quantifiers_speak_of_each_head_group_and_block() -> None:
     assert proof.trace["head.2.second"].rests_on == ("head.2.narrow",)
 
 
-# A network, whose steps are given balls if a softmax is irrational.
+# A network whose steps are given balls if a softmax is irrational.
 
 IRRATIONAL = Dataset.of([[[0], [1]]] * 2, [[1], [2]], [0, 1])
 
