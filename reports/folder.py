@@ -35,8 +35,8 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 def write(report: Report, path: str | os.PathLike[str]) -> list[Path]:
     """Write the report to the folder `path`; returns the paths of its files, sorted. Raises
-    InputError if the folder holds anything else or cannot be written. An error or interrupt leaves
-    the old folder (or none), and no temporary one."""
+    InputError if the folder holds anything else or cannot be written. After an error or interrupt,
+    the old folder (or none) is left, and no temporary one."""
     files = contents(report)
     with path_errors("--out", _WRITABLE, path), endings_wait():
         target = _target(path)

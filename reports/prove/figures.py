@@ -28,7 +28,7 @@ def draw(proof: Proof) -> dict[str, bytes]:
 
 
 def saturation(heads: Sequence[HeadSummary]) -> bytes:
-    """Heads × examples in the order of the groups: how far each head is from attending to one row.
+    """Heads × examples, group after group: how far each head is from attending to one row.
 
     Left of each outlined group are the examples of earlier groups, which the construction
     saturates; right of it are those of later groups, which do not constrain the head.

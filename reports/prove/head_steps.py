@@ -58,7 +58,7 @@ def anchors(trace: ProofTrace) -> dict[ClaimId, str]:
 
 
 def _by_step(trace: ProofTrace) -> dict[str, dict[int, Claim]]:
-    """The claims of each step by head, in the order of the head with the most steps."""
+    """The claims of each step by head, ordered as in the head with the most steps."""
     of_step: dict[str, dict[int, Claim]] = {}
     heads = by_head(trace)
     for claim in max(heads.values(), key=len, default=[]):

@@ -59,7 +59,7 @@ def certificate_sha256(proof: Answer) -> str | None:
 
 
 def _heads(proof: Proof) -> list[dict[str, Any]]:
-    """Each head's numbers, with rounded floats; numbers for each example only if there are few."""
+    """Each head's numbers, with rounded floats; numbers for each example only if these are few."""
     of_examples = sum(len(head.log2_off_peak) for head in proof.heads) <= MOST_NUMBERS
     out = []
     for head, worst in zip(proof.heads, worst_earlier(proof.heads), strict=True):

@@ -24,7 +24,7 @@ class Wording:
 
 
 def legend(levels: Iterable[Level]) -> list[tuple[str, str]]:
-    """The name and meaning of each of these levels, in the order of evidence."""
+    """The name and meaning of each of these levels, from the strongest evidence down."""
     present = set(levels)
     return [(x.value, WORDING[x].meaning) for x in Level if x in present]
 

@@ -73,7 +73,7 @@ def test_a_terminal_sees_the_lines_and_the_bars(monkeypatch: pytest.MonkeyPatch)
         stages.say("2 <= Kruskal rank <= 8   (parallel [x])")
         stages("subsets", 1, 2)
         assert screen.getvalue() == ""
-        _until(lambda: "subsets" in screen.getvalue())  # the timer shows it, without another call
+        _until(lambda: "subsets" in screen.getvalue())  # shown by the timer, without another call
     shown = screen.getvalue()
     first, second = (
         shown.index("1 <= Kruskal"),
