@@ -1,4 +1,4 @@
-"""The common parts of answers about one layer and about several: a row for each notion of
+"""The parts shared by answers about one layer and about several: a row for each notion of
 memorizing, its certificate, and the conclusion about the dimension of the outputs."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Notion:
     """The capacity of H heads (per layer): they memorize between `below` and `above` of the T·m
     label numbers.
 
-    claim: whether they memorize all labels. needed: fewer heads cannot; None if no number of heads
+    claim: whether they memorize all labels. needed: fewer heads than this cannot; None if no number
     can. enough: a number of heads that suffices for all labels; None if none is known.
     """
 
@@ -49,8 +49,8 @@ class Notion:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CapacityAnswer(Answer):
-    """notions: the rows, the strongest first. certificates: at most one for each notion;
-    `certificate` is that of the strongest notion."""
+    """notions: the rows of the table, the strongest first. certificates: at most one for each
+    notion; `certificate` is that of the strongest notion."""
 
     question: Capacity
     data: Dataset

@@ -1,4 +1,4 @@
-"""Ranks of the Jacobian and of the last features of a deep network, modulo a tower of primes.
+"""Ranks of a deep network's Jacobian and of its last features, modulo a tower of primes.
 
 Each rank is a lower bound on the rank for real weights (`verify/derivatives/tower.py`). Rows are
 computed in blocks of examples and eliminated by the same code as for one layer.
@@ -25,13 +25,13 @@ from attncert.verify.rank.engines.arithmetic import require_exact_products
 from attncert.verify.rank.whole_layer.jacobian_rows import rank_of
 from attncert.verify.sharding.engine import Cluster
 
-_NUMBERS = 2**22  # how many numbers of the Jacobian and the states are computed at a time
+_NUMBERS = 2**22  # how many entries of the Jacobian and the states are computed at a time
 
 
 @dataclass(frozen=True)
 class DeepRank:
-    """A rank modulo primes[0]. It is at most the rank for real weights. rows: the largest possible
-    rank. slope: λ, which replaces ln 2."""
+    """A rank modulo primes[0], a lower bound on the rank for real weights. rows: the largest
+    possible rank. slope: λ, which replaces ln 2."""
 
     rank: int
     rows: int
@@ -107,8 +107,8 @@ def deep_rank(
     progress: Progress = silent,
 ) -> DeepRank:
     """The rank of J, or of the last features Z, modulo the first chain in which no sum vanishes. It
-    is exact, and a lower bound for the real weights of `tower.py`; 0 if the sign of a number before
-    a ReLU is not known. xp: the array namespace. cluster: as for `jacobian_rows.rank_of`. Raises
+    is exact, and a lower bound for the real weights of `tower.py`; 0 if the sign of an input to a
+    ReLU is not known. xp: the array namespace. cluster: as for `jacobian_rows.rank_of`. Raises
     NotDifferentiable.
 
     >>> from attncert.constructions.data.generators import random

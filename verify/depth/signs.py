@@ -1,12 +1,12 @@
-r"""Signs of the numbers before a ReLU that do not depend on softmax weights.
+r"""Signs of the inputs to ReLUs, where they do not depend on softmax weights.
 
 Modulo a prime a number has no sign. But the softmax weights of a row are in [0, 1], whatever its
 logits. So the network is evaluated in balls, with the ball 1/2 ± 1/2 for each softmax weight. If
-the ball of a number before a ReLU does not contain 0, the number has the same sign for *all* keys
-and queries, with all other weights as given. So the sign is valid both for scaled and for unscaled
-keys (`verify/derivatives/tower.py`). Near these weights the ReLU is the linear map x ↦ s x with the
-slope s = 1 or 0, which the tower uses for it and its derivative. States stay rational (with scaled
-keys), so both proofs of `tower.py` go through.
+the ball of an input to a ReLU does not contain 0, this input has the same sign for *all* keys and
+queries, with all other weights as given. So the sign is valid both for scaled and for unscaled keys
+(`verify/derivatives/tower.py`). Near these weights the ReLU is the linear map x ↦ s x with the
+slope s = 1 or 0; the tower uses this map and this slope. States stay rational (with scaled keys),
+so both proofs of `tower.py` go through.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from attncert.verify.derivatives.engine import Arithmetic, Array, Block, run
 
 
 class SignUnknown(Exception):
-    """The ball of a number before a ReLU contains 0."""
+    """The ball of an input to a ReLU contains 0."""
 
 
 def slopes(
@@ -60,7 +60,7 @@ def balls(table: ObjectArray, denominator: int) -> BallArray:
 
 
 def relu_of(known: list[FloatArray]) -> Any:
-    """A ReLU for an arithmetic without signs; each call uses the next of these slopes."""
+    """A ReLU for an arithmetic without signs; each call uses the next array of known slopes."""
     left = iter(known)
 
     def relu(sums: Array) -> tuple[Array, FloatArray]:

@@ -97,7 +97,7 @@ class BallArray:
 
     @np.errstate(all="ignore")
     def exp(self) -> BallArray:
-        """The exponentials, from those of both ends."""
+        """The exponentials, enclosed by those of both endpoints."""
         high, low = _exp(self.mid + self.rad), _exp(self.mid - self.rad)
         most, least = high.mid + high.rad, np.maximum(low.mid - low.rad, 0)
         rad = (most - least) / 2 + most * (8 * UNIT)

@@ -37,7 +37,7 @@ import numpy as np
 from attncert.constructions.arrays import IntArray
 
 Array = Any
-Backward = tuple[Array, Array, list[Array]]  # for rows, tokens and weights; None if not needed
+Backward = tuple[Array, Array, list[Array]]  # by rows, tokens, weights; None where not needed
 
 
 @dataclass(frozen=True)

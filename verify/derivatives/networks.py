@@ -22,7 +22,7 @@ Entries = Callable[[ObjectArray, int], Array]  # converts integers over one deno
 
 
 class NotDifferentiable(Exception):
-    """The engine has no derivative of this block; the message gives the reason as a clause."""
+    """The engine cannot differentiate this block; the message gives the reason as a clause."""
 
 
 def blocks_of(network: Network, entries: Entries) -> list[Block]:

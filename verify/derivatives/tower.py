@@ -1,7 +1,7 @@
 r"""Networks of several softmax blocks, evaluated exactly modulo a tower of primes.
 
-A softmax in units of ln 2 has weights 2^ℓ over their sum. After one block the states are rational,
-so the next logits are rational but need not be integers. Residues of the weights still exist. Let
+A softmax in units of ln 2 has the weights 2^ℓ / Σ 2^ℓ. After one block the states are rational, so
+the next logits are rational but need not be integers. Residues of the weights still exist. Let
 
     p_0 = 2 p_1 + 1,  p_1 = 2 p_2 + 1,  …,  p_L      be odd primes with  p_L ≡ 3 mod 4.          (1)
 

@@ -29,7 +29,7 @@ from attncert.constructions.weights.stored import StoredLayer
 from attncert.verify.features import features
 
 MOST_WEIGHTS = 200_000  # a limit on T·H·n, the number of softmax weights
-_EXACT_BITS = 300_000  # if the exponents have more bits in total, the weights are balls
+_EXACT_BITS = 300_000  # above this many bits of exponents in total, weights are balls
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Attention:
 
     @property
     def states(self) -> States:
-        """The data in balls, at the working precision of FLINT's context."""
+        """The data as balls, at the working precision of FLINT's context."""
         return States.of(self.data, BALLS)
 
     def outputs(self) -> arb_mat:

@@ -160,8 +160,8 @@ class Progressive:
         return self._contexts if len(self._contexts) == 1 else self._contexts[list(rows)]
 
     def times(self, rows: Sequence[int]) -> IntArray | None:
-        """How often each row is a token of these examples, (N, n); None if every row is one
-        token."""
+        """How often each row is a token of these examples, (N, n); None if every row is a token
+        exactly once."""
         return None if self._times is None else self._times[list(rows)]
 
     def append(self, block: IntArray) -> None:

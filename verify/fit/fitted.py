@@ -43,7 +43,7 @@ from attncert.verify.questions.fit import Fit
 from attncert.verify.rank.engines.devices import choose_device
 from attncert.verify.rank.residues import to_host
 
-_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads, and for one head
+_TRIES, _TRIES_OF_ONE = 2, 8  # starts for each number of heads, and for a single head
 _DEEP_TRIES = 4  # starts for each number of heads, for several layers
 
 
@@ -207,7 +207,7 @@ class _Search:
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Contexts, queries and labels as floats, and how often each row is a token (None if once)."""
+    """Contexts, queries and labels as floats, and how often each row is a token (None: once)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip

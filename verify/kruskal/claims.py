@@ -20,7 +20,7 @@ from attncert.verify.rank.rational import Relation
 _EXACT = "exact modulo primes, or over ℚ"
 _SOURCE = "docs/commands.md"
 _ENDS: tuple[ids.ClaimId, ...] = (ids.KRUSKAL_LOWER, ids.KRUSKAL_UPPER)
-_MOST_MEMBERS = 8  # the largest dependent set whose members a sentence lists
+_MOST_MEMBERS = 8  # larger dependent sets are not listed member by member
 _MOST_NUMBERS, _MOST_BYTES = 2**21, 2**24  # limits on the vectors in a certificate
 
 

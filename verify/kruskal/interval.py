@@ -38,7 +38,7 @@ from attncert.verify.sharding.engine import Cluster
 
 _SPARSE = 0.2  # the share of the budget for circuits of sparse vectors
 _MARGIN = 1.16  # allows for circuit searches above their share and for rounding to two digits
-_BY_LUCK = 0.01  # the share of the work for quicker methods, if the work does not cover all sets
+_BY_LUCK = 0.01  # the share of work for quicker methods, if the limit does not cover all sets
 _MOST = 10**7  # the largest number of nominal seconds that a command line accepts
 
 
@@ -250,8 +250,8 @@ def work_needed(vectors: Vectors, k: int) -> float:
     """The nominal seconds, to two digits, that `close` needs to search all sets of k vectors;
     infinite if the number is larger than the command line accepts.
 
-    The search for circuits of sparse vectors takes its share first; coherence and all smaller
-    sizes take at most their estimated cost.
+    The search for circuits of sparse vectors takes its share first; then coherence and all smaller
+    sizes take at most their estimated costs.
 
     >>> queries = Vectors.of([[1, t, t**2, t**3] for t in range(60)])
     >>> work_needed(queries, 4)

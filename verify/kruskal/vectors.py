@@ -121,7 +121,7 @@ nan
 
 
 def load_vectors(source: str | os.PathLike[str]) -> Vectors:
-    """The vectors of a file, or the queries of bundled data.
+    """The vectors in a file, or the queries in bundled data.
 
     .npz: the array "vectors", else "queries", else the only array; booleans count as 0 and 1. JSON:
     {"vectors": ...}, else the queries of {"contexts", "queries", "labels"}; numbers may be

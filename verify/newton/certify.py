@@ -6,9 +6,9 @@ most 1/128 to κ and shortens the file. Large files leave it out, since the fast
 own. The radius is a small multiple of the length of Newton's first step. Then the theorem of
 `contraction.py` is applied, with enclosures that share no code with the choice.
 
-κ grows with the radius, and the radius with the errors, which are about 1e-13 for float64 weights.
-If the weights are large, the box becomes too large for Newton's map to contract. In that case the
-first step of the map is rounded to 24 bits and taken in rational arithmetic. The error, and so the
+κ grows with the radius, which grows with the errors (about 1e-13 for float64 weights). If the
+weights are large, the box becomes too large for Newton's map to contract. In that case the first
+step of the map is rounded to 24 bits and taken in rational arithmetic. The error, and so the
 radius, then becomes 2^24 times smaller, unless second derivatives matter.
 """
 
@@ -52,7 +52,7 @@ CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
 MOST_UNKNOWNS = 5000  # the largest T·m for which a file is written
 MOST_WITH_INVERSE = 2000  # the largest T·m for which the file contains the inverse
 ERROR_BITS = 128
-_SLACK = (4, 2)  # radii to try, in units of Newton's first step; they allow κ up to 3/4, then 1/2
+_SLACK = (4, 2)  # radii to try, over the first Newton step; they allow κ up to 3/4 and up to 1/2
 _FINER = 24  # bits of a step after rounding
 _SOURCE = "ours; verify/newton/contraction.py"
 
@@ -60,8 +60,8 @@ _SOURCE = "ours; verify/newton/contraction.py"
 @dataclass(frozen=True)
 class Near:
     """The outcome of `certify`. why: the reason if the theorem does not apply. condition: the
-    condition number of the square block, in float64. stepped: whether `exact` has the weights after
-    one step of Newton's map.
+    condition number of the square block, in float64. stepped: whether `exact` holds the weights
+    after one step of Newton's map.
     """
 
     data: Dataset
@@ -137,7 +137,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
-    """The weights minus a step in the unknowns, exactly, once the step is rounded to a grid.
+    """The weights minus a step in the unknowns, which is rounded to a grid; then exact.
 
     >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
     [Fraction(1, 2), Fraction(89478485, 33554432)]
@@ -164,7 +164,7 @@ def independent_columns(J: FloatArray) -> tuple[int, ...]:
 def on_grid(inverse: FloatArray, weight: float) -> FloatArray:
     """The inverse rounded to multiples of 2^-g with 2^-g <= 1/(64 weight). If weight is at least
     the sum of |block|, each row of |(rounded - inverse) block| adds up to at most 1/128. Entries of
-    more than 2^53 steps are not rounded.
+    more than 2^53 grid steps are not rounded.
 
     >>> on_grid(np.array([[0.3]]), 1.0).tolist()
     [[0.296875]]
@@ -186,7 +186,7 @@ def rounded_up(x: float) -> Fraction:
 
 
 def brief(radius: Fraction) -> str:
-    """A result of `rounded_up` as a digit with a power of ten; any other number as p/q.
+    """A result of `rounded_up` as a digit times a power of ten; any other number as p/q.
 
     >>> brief(Fraction(3, 10**15)), brief(Fraction(1, 3))
     ('3e-15', '1/3')

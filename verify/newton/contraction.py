@@ -11,7 +11,8 @@ then f has exactly one zero in B: weights within r of the given ones output the 
 The proof is at the top of verify/checker/near.py.
 
 **Constants.** f(u0) lies in f̂ ± φ and f'(u), for all u in B, in Ĵ ± R (`network_enclosure.py`).
-With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (any order, no fast multiplication),
+With fl(AĴ) from BLAS, and γ = γ_N as in `balls.py` (for sums in any order, but no fast matrix
+multiplication),
 
     |A f(u0)| ≤ |fl(A f̂)| + |A| (γ |f̂| + φ),
     Σ_j |I - A f'(u)|_ij ≤ Σ_j |I - fl(AĴ)|_ij + (|A| (γ |Ĵ| 1 + R 1))_i,

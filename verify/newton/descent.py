@@ -2,9 +2,9 @@
 
 Vectors and labels are scaled to about unit size by powers of two, so that scaling back causes no
 rounding: keys and queries are divided by the unit of the vectors, and the last values are
-multiplied by the unit of the labels over that of the vectors. Initial weights are normal random
-numbers, scaled so that logits are about 1/2 and each layer changes its tokens by about their own
-size.
+multiplied by the unit of the labels divided by the unit of the vectors. Initial weights are normal
+random numbers, scaled so that logits are about 1/2 and each layer changes its tokens by about their
+own size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Outputs of one attention layer: exact logits of all heads, and the true softmax in Arb's balls.
+"""Outputs of one attention layer: exact logits of all heads, and the true softmax in Arb balls.
 
 Example t has the context E (n×d) and the query e. Head h has the logits E (e Q Kᵀ)ᵀ, and adds to
 output j the mean of the scores E (V O)_j, weighted by its softmax. The logits and scores of all
@@ -76,8 +76,8 @@ def _products(
 def _means(
     products: Sequence[Sequence[arb]], units: Sequence[arb], shares: Sequence[arb], m: int
 ) -> list[arb]:
-    """The outputs of one example. products: for each head a row of logits, in its unit; then for
-    each head and label a row of scores, in units of the head's share."""
+    """The outputs of one example. products: for each head a row of logits, in the head's unit; then
+    for each head and label a row of scores, in units of the head's share."""
     outputs, scores = [arb(0)] * m, iter(products[len(units) :])
     for logits, unit, share in zip(products, units, shares, strict=False):
         top = max(logits)

@@ -1,9 +1,9 @@
-"""The ranks of the Jacobian and of the last features of a network at its own weights.
+"""The ranks of a network's Jacobian and of its last features, at its own weights.
 
 The Jacobian has a row for each entry of the outputs and a column for each weight. If its rows are
-independent, every small change of the outputs comes from some change of the weights, so each
-labelling near them is attained exactly. The features have a row for each example: the means that
-the heads of the last block form. If their rows are independent, one choice of keys and queries
+independent, every small change in the outputs comes from some change in the weights, so each
+labelling near the outputs is attained exactly. The features have a row for each example: the means
+that the heads of the last block form. If their rows are independent, one choice of keys and queries
 works for all labels, each with a suitable choice of values and output matrix of the last block.
 
 There are two methods. A network of linear attention, affine blocks and at most two softmax blocks

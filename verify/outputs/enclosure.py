@@ -5,7 +5,7 @@ rounding, and balls enclose its errors. So the lower and the upper bound on the 
 e⁽ᵗ⁾) - y⁽ᵗ⁾| are theorems, even for float64 weights and the softmax in base e.
 
 Derivation (ours). All logits are shifted by the midpoint of a largest logit (constructions/network/
-arithmetic.py). So no exponential is much above 1, and logits of 10^5 do no harm. At b bits a logit
+arithmetic.py). So no exponential is much above 1, and logits of 10^5 do no harm. At b bits, a logit
 of size Λ has a radius near Λ 2^-b, which becomes the relative radius of its weight. Most leading
 bits then cancel in A - y. Their number is not known beforehand, so b is doubled until the claim is
 decided.

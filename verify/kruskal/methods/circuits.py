@@ -1,8 +1,8 @@
 """Small dependent sets by information-set decoding (Prange; Lee-Brickell; Stern).
 
 Choose a random basis B among the vectors and express every other vector in it. A relation that
-involves j of the others corresponds to a combination of j rows of coefficients. It involves j + w
-vectors if w coordinates of the combination are nonzero. So a small dependent set with only j
+involves j vectors outside B corresponds to a combination of j rows of coefficients. It involves j +
+w vectors if w coordinates of the combination are nonzero. So a small dependent set with only j
 members outside B shows up as a *sparse* combination of j rows:
 
 - j = 1 (Prange): a row with few nonzero entries, the fundamental circuit of its vector;
@@ -41,7 +41,7 @@ from attncert.verify.rank.residues import residues
 from attncert.verify.sharding.threads import parallel_map
 
 _DEEPEST = 4
-_CHECK = 2  # extra coordinates of a window; 1 in p^3 sets of j rows is dependent on it by chance
+_CHECK = 2  # extra coordinates of a window; by chance, 1 in p^3 sets of j rows is dependent
 _POINT, _FLOP = 9e-9, 4e-11  # seconds on one thread
 _CHANCE = 0.01  # the largest expected number of chance candidates per basis
 
@@ -55,7 +55,7 @@ def small_circuits(
     progress: Progress = silent,
 ) -> Iterator[RankBound]:
     """Bounds from circuits of fewer than `below` vectors, each smaller than the previous circuit.
-    The numbers of a bound are j and the position, from 1, of the basis that led to the circuit.
+    `numbers` of a bound: j, and the position, from 1, of the basis that led to the circuit.
 
     below: usually the size of the smallest known dependent set. The search ends when the budget is
     used up, or once the probability of missing a circuit of `below` - 1 vectors is 10^-9. The
@@ -173,7 +173,7 @@ def _combinations(
     r, K = coefficients.shape
     window = rng.choice(r, min(r, j + _CHECK), replace=False)
     wide = np.ascontiguousarray(coefficients[window].T)
-    mixing = rng.integers(0, p, (j, len(window)))  # a coordinate may be 0 nearly everywhere
+    mixing = rng.integers(0, p, (j, len(window)))  # a row of coefficients may be nearly all 0
     narrow = np.mod(mixing.astype(np.float64) @ coefficients[window], p)  # below 8 p^2 < 2^53
     hits = np.zeros((HITS, j), dtype=np.int64)
     modulus = (inverses(p), float(p))

@@ -16,13 +16,13 @@ x_i = <s, a_i>, max |x_i| <= mu q max |y_j|, and max |y_j| <= mu p max |x_i| lik
 (Elad and Bruckstein 2002). So p vectors of one set and q of the other are independent if p q <
 1/mu^2.
 
-**Enclosure.** The rows of other vectors are first scaled by powers of two to entries of at most 1.
-This is exact, except for integers of more than 53 bits (a relative error of u) and entries that
-underflow (an absolute error of 2^-1074). Let u = 2^-53. A dot product of d terms, in any order of
-summation, is off by at most d u/(1 - d u) * sum |a_j b_j| <= 1.01 d u |a| |b| (Higham 2002, section
-3.1) for d < 2^40. The norms are in [1/2, sqrt(d)]. Computing them and dividing adds a relative
-error of at most 4 (d + 4) u, and rounding the entries adds 8 u + 2^-1000. So each g is at most its
-computed value plus 8 (d + 8) u; another k u covers a sum of k of these numbers.
+**Enclosure.** The rows of other vectors are first scaled by powers of two until entries are at most
+1 in size. This is exact, except for integers of more than 53 bits (a relative error of u) and
+entries that underflow (an absolute error of 2^-1074). Let u = 2^-53. A dot product of d terms, in
+any order of summation, is off by at most d u/(1 - d u) * sum |a_j b_j| <= 1.01 d u |a| |b| (Higham
+2002, section 3.1) for d < 2^40. The norms are in [1/2, sqrt(d)]. Computing them and dividing adds a
+relative error of at most 4 (d + 4) u, and rounding the entries adds 8 u + 2^-1000. So each g is at
+most its computed value plus 8 (d + 8) u; a further k u covers a sum of k of these numbers.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def coherence_bound(vectors: Vectors) -> RankBound | None:
 
 
 def _dominance(rows: FloatArray, level: Level) -> RankBound:
-    """The bound from sums within rows of the Gram matrix. level: proved if the rows are integers,
-    as above; enclosed if their lengths are one up to rounding."""
+    """The bound from sums within rows of the Gram matrix. level: proved for rows of integers, as
+    above; enclosed for rows whose length is one up to rounding."""
     N, d = rows.shape
     exact = level is Level.PROVED
     margin, factor = (0.0, 1.0) if exact else (8 * (d + 8) * _UNIT, 1 + 2 * N * _UNIT)
-    most, mu = min(N, d) - 1, 0.0  # most: the number of entries added up
+    most, mu = min(N, d) - 1, 0.0  # most: how many entries are added up
     fewest = most
     for start in range(0, N, _BLOCK):
         block = np.abs(rows[start : start + _BLOCK] @ rows.T) + margin

@@ -12,8 +12,8 @@ modulo p" proves that all k-sets are independent over Q. About one in p of all s
 chance. Such a set is tested modulo another prime q, in more coordinates. If it is also dependent
 modulo q, it is tested exactly, and is either a witness or a false alarm.
 
-The cost is known in advance (`nominal_seconds`). For k = 5 and 6 and many vectors, meeting in the
-middle is quicker (`middle`).
+The cost is known in advance (`nominal_seconds`). For k = 5 and 6 and many vectors, a
+meet-in-the-middle search is quicker (`middle`).
 
 In both cases, the search is divided into independent *pieces*: the sets with a given smallest
 index, or the slices of `middle`. Any machine may search any pieces, in any order.
@@ -43,9 +43,9 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.sharding.threads import parallel_map
 
-_EXTRA = 4  # extra coordinates beyond k, which distinguish dependence from chance
+_EXTRA = 4  # coordinates beyond k, to tell dependence over Q from chance
 _POINT, _PLANE, _CHECK = 9e-9, 2e-7, 4e-7  # seconds per hashed vector, plane and alarm
-_START = 5e-5  # seconds for each first vector
+_START = 5e-5  # seconds for each choice of the first vector
 _SLICES = 8  # slices of `middle` in one task of a thread
 
 Look: TypeAlias = Callable[[tuple[int, int]], Findings]

@@ -1,4 +1,4 @@
-"""Whether every set of five or six vectors is independent: meeting in the middle modulo 5 (ours).
+"""Whether every set of five or six vectors is independent: meet in the middle modulo 5 (ours).
 
 The coefficients of a relation cannot be tried one by one over Q, but they can modulo 5. Let k = 6
 (or 5) vectors of Z^d be dependent, each primitive (without a common factor). Their relation, in
@@ -59,7 +59,7 @@ from attncert.verify.rank.rational import Relation
 _FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
-_LISTED = 1 << 14  # limit on the number of small sets in one call
+_LISTED = 1 << 14  # limit on the number of small sets found in one call
 _SUM, _ALARM, _SPAN = {5: 1.8e-8, 6: 3.5e-8}, 3e-7, 2e-8  # seconds on one thread
 _PARTNER, _START = 2e-7, 2.0
 
@@ -70,7 +70,7 @@ def worth_trying(k: int, N: int, rank: int) -> bool:
 
 
 def seconds(k: int, N: int, threads: int = 2) -> float:
-    """The estimated cost for idle cores and random vectors; the cost model errs on the high side.
+    """The estimated cost on idle cores for random vectors; the cost model errs on the high side.
 
     >>> 60 < seconds(5, 1782) < 200, 200 < seconds(6, 1782) < 800
     (True, True)
@@ -89,9 +89,9 @@ def primes_of(N: int) -> tuple[int, int]:
 @dataclass(frozen=True)
 class Findings:
     """The result of some pieces of a search. settled: whether every dependent set of k in them
-    was decided; False if the list is too short. relation: a witness, or None.
-    alarms: sets dependent modulo the first prime, which are tested modulo larger primes.
-    false_alarms: sets that are dependent modulo these primes as well, but not over Q."""
+    was decided; False if the list was too short. relation: a witness, or None. alarms: sets
+    dependent modulo the first prime, which are tested modulo larger primes. false_alarms: sets that
+    are dependent modulo these primes as well, but not over Q."""
 
     settled: bool
     relation: Relation | None

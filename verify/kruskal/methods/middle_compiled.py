@@ -1,4 +1,4 @@
-"""Compiled search of `middle.py`: equal sums of at most three scaled vectors of F_5^16.
+"""The compiled search that `middle.py` uses: equal sums of at most three scaled vectors of F_5^16.
 
 A vector of F_5^16 is one 64-bit word with a nibble (0 to 4) for each coordinate. Sums of nibbles
 are at most 8 and are reduced without a carry. The seven lowest nibbles are the *slice* of the
@@ -22,7 +22,7 @@ REPRESENTATIVES = 1 + (5**7 - 1) // 4
 _SLICES, _PARTS = 5**7, 25
 _ROOM = 1 << 27  # maximum number of sums in one slice; each takes 20 bytes
 _QUEUE = 8 * BLOCK
-_STEPS = 1 << 28  # a limit on the chains of one slice; random sums stay far below it
+_STEPS = 1 << 28  # a limit on steps along chains in one slice; random sums stay far below it
 _SPANS = 1 << 30  # a limit on vectors compared with sets of k - 1 in one call
 
 _compiled = njit(cache=True, nogil=True)
@@ -213,8 +213,8 @@ def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-de
     """Write the sums of one, two and three scaled vectors in the slice; return their number.
 
     Each sum is one word: the last part of the key (12 bits), its first part (10 bits), and three
-    indices (12 bits each; MOST if absent). Shorter sums come first. Sums of three are in the order
-    of their largest index.
+    indices (12 bits each; MOST if absent). Shorter sums come first. Sums of three are sorted by
+    their largest index.
     """
     words, offsets = pairs
     s, n = np.int64(_dense(target)), 0
@@ -264,14 +264,14 @@ def equal_sums(  # type: ignore[no-untyped-def]
     checks: coordinates (N, 6) for `determinants.singular`, coordinates (k, N) and (N, w) modulo q,
     inverses, and q. Sets of k, and sets of k - 1 extended by any other vector, are tested modulo q;
     the dependent sets are written to `hits` (h, k). `small` (m, k), initially -1, receives the sets
-    of 2 to k - 2, and those sets of k - 1 that are dependent in k coordinates. Returns the numbers
-    of hits and of small sets (sets that do not fit are not written), and of the tested sets of k
-    and of k - 1. If the number of hits is -1, more sums are equal than can be tested, and nothing
-    is claimed.
+    of 2 to k - 2 vectors, and the sets of k - 1 vectors that are dependent in k coordinates.
+    Returns the numbers of hits and of small sets (sets that do not fit are not written), and of the
+    tested sets of k and of k - 1. If the number of hits is -1, more sums are equal than can be
+    tested, and nothing is claimed.
     """
     N, offsets = len(scaled), pairs[1]
     begin, end = np.empty(4 * N, np.int64), np.empty(4 * N, np.int64)
-    heads = np.empty(5**7, np.uint32)  # the number of the last sum with each key in its part, or 0
+    heads = np.empty(5**7, np.uint32)  # the number of the last sum with each key in this part, or 0
     bounds = np.empty(_PARTS + 1, np.int64)
     sums, sorted_ = np.empty(1, np.uint64), np.empty(1, np.uint64)
     following = np.empty(1, np.uint32)
@@ -304,7 +304,7 @@ def equal_sums(  # type: ignore[no-untyped-def]
                     other = sorted_[low + at - 1]
                     at = np.int64(following[low + at - 1])
                     steps += 1
-                    if (other >> _24) & _INDEX < a:  # all three precede the other three
+                    if (other >> _24) & _INDEX < a:  # the first three precede the other three
                         alarms[queued, 0], alarms[queued, 1] = other, sum_
                         queued += 1
                         if queued == _QUEUE:

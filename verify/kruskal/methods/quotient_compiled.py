@@ -1,5 +1,5 @@
-"""Compiled search of `exhaustive.py` for dependent k-sets modulo a small prime, by quotients, with
-its primes, inverses and coordinates.
+"""The compiled search that `exhaustive.py` uses to find dependent k-sets modulo a small prime, by
+quotients, and the search's primes, inverses and coordinates.
 
 All entries are integers 0 <= x < p stored as float64. Coordinates are along the first axis, so that
 the inner loops run over contiguous vectors. If p < 2^18, a product is below 2^36, and
@@ -152,14 +152,14 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
     inverses, p = modulo_p
     wide_inverses, q = modulo_q
     N = table.shape[1]
-    levels = k - 2  # the number of vectors divided out
+    levels = k - 2  # how many vectors are divided out
     stack = np.empty((max(levels, 1), k, N))
     chosen, cursor = np.zeros(k, np.int64), np.zeros(k + 1, np.int64)
     keys, previous = np.zeros(N, np.int32), np.empty(N, np.int64)
     latest = np.zeros(np.int64(p) + 2, np.int64)  # (tag of the plane, last vector with this key)
     work = np.empty((k, wide.shape[1]))
     nothing = np.int32(np.int64(p) + 1)
-    tag, count, alarms, depth = 0, np.int64(0), 0, 0  # with literals, `note` is compiled twice
+    tag, count, alarms, depth = 0, np.int64(0), 0, 0  # literals would make `note` compile twice
     cursor[0] = start
     while True:
         if depth < levels:
@@ -187,7 +187,7 @@ def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: igno
             before = latest[key] - low if latest[key] >= low else np.int64(-1)
             previous[c] = before
             latest[key] = low + c
-            b = np.int64(begin) if key == nothing else before  # all, or those with this key
+            b = np.int64(begin) if key == nothing else before  # all vectors, or those with this key
             while 0 <= b < N:
                 if b != c and not (key == nothing and b < c and keys[b] == nothing):
                     chosen[k - 2], chosen[k - 1] = min(b, c), max(b, c)

@@ -1,9 +1,9 @@
 """Circuits of sparse vectors within coordinate subspaces.
 
 If a subspace spanned by w coordinate axes contains more than w of the vectors, any w + 1 of these
-are dependent. Even w or fewer of them are dependent far more often than other vectors, since they
-have w coordinates instead of d. Random bases hardly ever contain them: 57 of the digits' 1,782
-queries lie in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of the 57.
+are dependent. Even w or fewer are dependent far more often than as many other vectors, since they
+have w coordinates instead of d. Random bases rarely contain them: 57 of the digits' 1,782 queries
+lie in eight of sixteen coordinates, and one random basis in 10^17 contains 8 of them.
 
 Subspaces are grown greedily from the support of a vector: each step adds the coordinate that most
 of the nearly contained vectors need. In each subspace, starting with the cheapest, all sets of a
@@ -29,7 +29,7 @@ from attncert.verify.rank.rational import Relation
 
 _TOP = 3  # the number of subspaces kept for each dimension
 _SEEDS = 32  # the number of supports from which subspaces are grown
-_DEAREST = 60.0  # limit on the nominal seconds of a search in one subspace
+_DEAREST = 60.0  # limit on the nominal seconds for a search in one subspace
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,8 @@ class AllSets:
         return cls(vectors.sha256, vectors.N, vectors.d, k)
 
     def plan(self, seed: int) -> Plan:
-        """Shards of a second or more, but enough of them to distribute the work. They depend only
-        on the settings.
+        """Shards that take a second or more, but enough of them to distribute the work. They depend
+        only on the settings.
 
         >>> AllSets("", 1782, 16, 6).plan(0).size, AllSets("", 1782, 16, 4).plan(0).size
         (29, 111)

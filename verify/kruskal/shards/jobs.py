@@ -82,7 +82,7 @@ def sampling_job(
 ) -> Job[Sampler]:
     """The job of drawing `count` random subsets of k vectors."""
     sampler = Sampler.of(vectors, k, count, device=device)
-    on_gpu = choose_device(device).kind == "cuda"  # one thread keeps the GPU busy
+    on_gpu = choose_device(device).kind == "cuda"  # one thread is enough to keep the GPU busy
     return Job(sampler, vectors, sampler.plan(seed), threads=1 if on_gpu else None)
 
 

@@ -1,10 +1,10 @@
 """Random subsets of the vectors: what they show and what they do not show.
 
 **What they show.** Suppose that S subsets of k vectors are drawn uniformly and independently and f
-are not proved independent. If a fraction q of *all* k-subsets is dependent, f or fewer failures
-have probability at most P(Binomial(S, q) <= f). So with 95 % confidence q is at most the one-sided
-Clopper-Pearson bound, which is 1 - 0.05^(1/S) for f = 0. Counting an undecided subset as a failure
-only raises the bound.
+are not proved independent. If a fraction q of *all* k-subsets is dependent, then f or fewer
+failures occur with probability at most P(Binomial(S, q) <= f). So with 95 % confidence q is at most
+the one-sided Clopper-Pearson bound, which is 1 - 0.05^(1/S) for f = 0. Counting an undecided subset
+as a failure only raises the bound.
 
 **What they do not show.** q < 0.001 is not a bound on the Kruskal rank, which is at most s - 1 if a
 single s-set is dependent. Only the fraction C(N-s, k-s)/C(N, k), about (k/N)^s, of the k-subsets
@@ -142,8 +142,8 @@ def totals(records: Iterable[Record]) -> Counter[str]:
 
 
 def smallest(records: Iterable[Record], vectors: Vectors) -> Relation | None:
-    """The smallest circuit that shards found (the first by indices if several tie), with
-    its relation computed again exactly; None if no circuit was found.
+    """The smallest circuit that the shards found (the first by indices if several tie), with its
+    relation computed again exactly; None if no circuit was found.
 
     Raises Contradiction if the vectors are independent, since the record is then false.
     """

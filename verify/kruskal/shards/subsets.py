@@ -27,16 +27,15 @@ from attncert.verify.sharding.shards import Plan, Record, Shard
 
 _LARGEST_SHARD = 4096
 _SHARDS = 16  # the minimum number of shards, if there are enough items
-_EXACT_WORK = 10**8  # limit on k^3 times the exact decisions per shard; one is always allowed
+_EXACT_WORK = 10**8  # limit on k^3 times the exact tests per shard; one is always allowed
 
 
 @dataclass(frozen=True)
 class Sampler:
     """The work of a shard, called as sampler(shard, table). Each process prepares its table once.
 
-    k: the size of a subset. table: SHA-256 of the vectors. vectors: their number.
-    expected: the number of subsets.
-    device: auto, cpu or cuda.
+    k: the size of a subset. table: SHA-256 of the vectors. vectors: the number of vectors.
+    expected: the number of subsets. device: auto, cpu or cuda.
     """
 
     k: int
@@ -51,8 +50,8 @@ class Sampler:
         return cls(k, vectors.sha256, vectors.N, count, device)
 
     def plan(self, seed: int) -> Plan:
-        """Shards of about a second, but enough of them to distribute the work. They depend only on
-        the settings.
+        """Shards that take about a second, but enough of them to distribute the work. They depend
+        only on the settings.
 
         >>> Sampler(197, "", 2000, 100_000).plan(0).size, Sampler(768, "", 2000, 1000).plan(0).size
         (4096, 64)

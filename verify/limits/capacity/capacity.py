@@ -3,9 +3,9 @@
 *All labels at once* (universal): one choice of key and query weights works for all labellings.
 *Each labelling*: some weights output it. *Some labellings*: the labellings that some weights output
 contain an open set, which is not specified. Each notion implies the next (docs/paper.md, section
-1). For each notion, the answer bounds from both sides how many labels H heads memorize and how many
-heads are needed for all labels of these examples. The conclusion, on the largest rank of the
-Jacobian, is about the last notion.
+1). For each notion, the answer bounds from both sides how many labels H heads memorize, and how
+many heads all labels of these examples need. The conclusion, on the largest rank of the Jacobian,
+is about the last notion.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _certificates(
     except TooLarge as reason:
         why = str(reason)
     tied = tied_certificate(data, provenance) if data.labelled else None
-    if tied is not None:  # then there is no other certificate
+    if tied is not None:  # tied examples leave no other certificate
         certificates[About.THESE_LABELS] = tied
     return certificates, "" if certificates else why
 

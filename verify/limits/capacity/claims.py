@@ -1,4 +1,4 @@
-"""Claims from ranks on a data set: for all labels at once, for each labelling, or for some.
+"""Claims from ranks on a data set: on all labels at once, each labelling, or some labellings.
 
 The three notions are one choice of key and query weights for all labels, weights for each
 labelling, and an open set of labellings that some weights output (docs/given-labels.md).
@@ -30,7 +30,7 @@ def claims_of(
     at_zero: Trial | None,
     table: tuple[Notion, ...],
 ) -> tuple[Claim, ...]:
-    """The claims for each notion with its verdict on all labels, then the conclusion."""
+    """The claims for each notion, with its verdict on all labels, and then the conclusion."""
     universal, labelling, some = table
     return (
         *at_once.claims,

@@ -22,7 +22,7 @@ from attncert.verify.limits.tightness.limits import label_limits
 from attncert.verify.limits.tightness.relations.probes import RankedLayer, best_rank, enough
 from attncert.verify.limits.tightness.relations.rows import row_relations
 
-_MOST_FEATURES = 2**22  # layers are drawn if T·H·d is at most this number
+_MOST_FEATURES = 2**22  # a layer is drawn only if T·H·d is at most this number
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 
@@ -66,7 +66,7 @@ def universal(
     progress("weights for all labels", 0, 1)
     full = next(_full(data, needed, wide, seed), None) if needed else None
     served = full is not None and len(full.layer.heads) <= wide
-    fewer = min(wide, _MOST_FEATURES // (data.T * data.d))  # fewer heads, if `wide` is too large
+    fewer = min(wide, _MOST_FEATURES // (data.T * data.d))  # fewer if `wide` is too large
     reached = None
     if fewer and not served:
         reached = best_rank(data, fewer, above(wide), seed=seed)
@@ -95,8 +95,8 @@ def universal(
 
 
 def _full(data: Dataset, needed: int, wide: int, seed: int) -> Iterator[RankedLayer]:
-    """Weights with rank Z = T. The numbers of heads tried are the one needed, the one in the
-    question, and the one that suffices under A1 and A2."""
+    """Weights with rank Z = T. The numbers of heads tried are the number needed, the number in the
+    question, and the number that suffices under A1 and A2."""
     for heads in sorted({needed, wide, generic.promised_heads(data)}):
         if heads >= needed and data.T * heads * data.d <= _MOST_FEATURES:
             layer = best_rank(data, heads, data.T, seed=seed)

@@ -1,10 +1,10 @@
 """One certificate for all labels of given examples: weights with outputs 0 and J onto.
 
-Random weights are drawn for sets of heads (`zeros.py`), first with as many heads as Theorem 14
-requires. On almost all data, they memorize as many labels as Theorem 14 says. If the best sizes
-memorize fewer, sets of two are drawn. On any data, random pairs memorize at least as many labels as
-the pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling
-are in verify/limits/capacity.
+Random weights are drawn for sets of heads (`zeros.py`), first as many heads as Theorem 14 requires.
+On almost all data, these memorize as many labels as Theorem 14 says. If the best sizes memorize
+fewer, sets of two are drawn. On any data, random pairs memorize at least as many labels as the
+pairs of Theorem 4, because almost all weights have the largest rank. Limits for every labelling are
+in verify/limits/capacity.
 
 Separate code checks the zero outputs and the rank on the finished layer. Only the sets of
 heads are taken from the builder's record, and they are checked, too.
@@ -187,10 +187,10 @@ class _Search:
 def useful_columns(data: Dataset, zero: Zero) -> IntArray:
     """Columns of the Jacobian that span its column space.
 
-    In a set with one M and one output matrix O, all heads have the same columns for the values, and
-    the columns for keys and queries add up to 0, because the values do. So the values of the first
-    head, and the keys and queries of all heads except the last, suffice. If d_v ≥ m and O = [I; 0],
-    the columns for O are combinations of the columns for the values.
+    In a set with one M and one output matrix O, all heads have the same columns for values, and the
+    columns for keys and queries add up to 0 because the values do. So the values of the first head,
+    and the keys and queries of all heads except the last, suffice. If d_v ≥ m and O = [I; 0], the
+    columns for O are combinations of the columns for the values.
     """
     layer, d, m = zero.layer, data.d, data.m
     assert layer.value_width is not None and layer.output is not None
@@ -255,8 +255,8 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
 
 
 def outputs_are_zero(zero: Zero) -> Claim:
-    """The claim that heads of one set have equal keys and queries and that their products of values
-    and outputs add up to 0."""
+    """The claim that heads of one set have equal keys and queries and products V_h O_h that add up
+    to 0."""
     layer, wrong = zero.layer, list[dict[str, Any]]()
     assert layer.output is not None and layer.value_width is not None
     width, m = layer.value_width, int(layer.output.ncols())
@@ -270,12 +270,12 @@ def outputs_are_zero(zero: Zero) -> Claim:
             if (head.key, head.query) != (first.key, first.query):
                 wrong.append({"set": number, "head": h, "because": "another key or query"})
         if any(total.entries()):
-            wrong.append({"set": number, "because": "values times outputs do not add up to 0"})
+            wrong.append({"set": number, "because": "products V_h O_h do not add up to 0"})
     once = sorted(h for members in zero.sets for h in members) == list(range(zero.heads))
     return Claim.checked(
         ids.LABELLING_ZERO,
         "All outputs are 0, whatever the data: heads in one set have equal keys and queries, and "
-        "their values times outputs add up to 0.",
+        "the products of their value and output matrices add up to 0.",
         not wrong and once,
         {"sets": wrong[:8], "each head once": once},
         numbers={"sizes of the sets": [len(members) for members in zero.sets]},

@@ -51,7 +51,7 @@ class Part:
 def upper_bound(data: Dataset, examples: Sequence[int], sizes: Sizes) -> tuple[Part, ...]:
     """Disjoint parts that cover these examples. No grouping places more than Σ part.most of them.
 
-    The parts are the sets of parallel queries, or all examples if that bound is lower. Exact.
+    The parts are the sets of parallel queries, or all examples if their bound is lower. Exact.
     """
     parts = _parallel(data, examples)
     rank = int(data.queries[list(examples)].integer_matrix().rank()) if examples else 0

@@ -11,7 +11,7 @@ head (docs/mathematics.md, section 2). A1 implies (P) and is coNP-hard to decide
 one elimination per group, and may hold if A1 is false. Subsets inherit (P), so examples that cannot
 be placed may be left out; the question is then how many examples H heads can place.
 
-An upper bound on how many can be placed is in verify/limits/partition/bound.py.
+verify/limits/partition/bound.py gives an upper bound on how many can be placed.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Each example is put into the first group that admits it. Several orders are tried; examples that
 were left out before come first. Decisions modulo a prime can be wrong only in one direction:
 "independent" and "outside the span" are exact, while their negations may be wrong by chance (about
-1 in 10^6 each), and then an example is left out. verify/limits/partition/claims.py proves the
-grouping again exactly.
+1 in 10^6 each); then an example is left out. verify/limits/partition/claims.py proves the grouping
+again exactly.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from attncert.constructions.exact.primes import PRIMES_21
 from attncert.constructions.search.grouping import outside_span
 from attncert.verify.limits.partition.bound import Sizes
 
-_ORDERS = 12  # the number of orders tried
-_FEW_ORDERS = 3  # fewer orders, if there are more cells (examples · groups) than this
+_ORDERS = 12  # how many orders are tried
+_FEW_ORDERS = 3  # how many are tried with more than _LARGE cells (examples · groups)
 _LARGE = 10**5
 
 Groups = tuple[tuple[int, ...], ...]
@@ -76,7 +76,7 @@ class _Attempt:
         for h, group in enumerate(self.members):
             if not group and h > 0:
                 if seen_empty:
-                    break  # all other empty groups are the same
+                    break  # further empty groups would give the same answer
                 seen_empty = True
             outside = self._with(h, t)
             if outside is not None:

@@ -1,7 +1,7 @@
 """The certificate of the claim "impossible": no weights output the labels.
 
-The labels break a relation between rows of Z that all weights obey: Σ c_t z_t = 0 for every choice
-of weights, but Σ c_t y_t ≠ 0 (rows.py). verify/checker tests both.
+The labels violate a relation between rows of Z that holds for all weights: Σ c_t z_t = 0 for every
+choice of weights, but Σ c_t y_t ≠ 0 (rows.py). verify/checker tests both.
 """
 
 from __future__ import annotations

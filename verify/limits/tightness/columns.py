@@ -37,7 +37,7 @@ from attncert.verify.claims.evidence import OVER_Q, About, Claim, Level
 from attncert.verify.claims.words import counted
 from attncert.verify.features.features import related_rows
 
-_MOST = 2**22  # vectors are drawn if T·H·d is at most this number
+_MOST = 2**22  # vectors are drawn only if T·H·d is at most this number
 _SOURCE = "ours; docs/given-labels.md, Theorem U"
 
 
@@ -113,8 +113,8 @@ def column_bound(data: Dataset, heads: int) -> tuple[Claim, ...]:
 
 
 def bound_claims(data: Dataset, bound: Columns) -> tuple[Claim, Claim]:
-    """The claim about the spans of the set (exact) and the claim of the bound itself (a theorem in
-    Coq if all contexts have the same length)."""
+    """The claim about the spans of the set (exact) and the claim that states the bound (a theorem
+    in Coq if all contexts have the same length)."""
     a, b, size = bound.spans.differences, bound.spans.common, len(bound.members)
     members = f"the contexts of $S$, {counted(size, 'example')}"
     contexts = "all contexts" if size == data.T else members

@@ -1,4 +1,4 @@
-"""Limits for all weights on one data set, as claims that are made if no weights were built.
+"""Limits for all weights on one data set, as the claims made when no weights were built.
 
 `limits` returns the bounds that exclude something: a bound on rank Z that is below T, or relations
 between rows. If nothing excludes universal memorization, weights that work for all labels are
@@ -28,8 +28,8 @@ from attncert.verify.limits.tightness.relations.probes import best_rank, enough
 from attncert.verify.limits.tightness.relations.rows import row_bound, row_relations, shortest
 from attncert.verify.rank import rational
 
-MOST_FEATURES = 20_000  # weights are drawn if T·H·d is at most this number
-_MOST_LISTED = 6  # maximum count of numbers in a sentence; the witness contains all
+MOST_FEATURES = 20_000  # weights are drawn only if T·H·d is at most this number
+_MOST_LISTED = 6  # the most numbers that a sentence lists; the witness contains all
 _SHOWN = 60  # maximum number of rows of a minor in a witness
 
 
@@ -123,7 +123,7 @@ def impossible(
     witness["shown by"] = [claim.id for claim in against]
     witness |= against[0].witness or {}
     premises = dict.fromkeys(i for claim in against for i in claim.rests_on)
-    narrow = "reason" in (against[0].witness or {})  # from too_narrow, for this width of values
+    narrow = "reason" in (against[0].witness or {})  # made by too_narrow for values of this width
     statement = (
         against[0].statement
         if narrow

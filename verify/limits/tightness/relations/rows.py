@@ -80,8 +80,8 @@ def shortest(relations: Iterable[Relation]) -> list[Relation]:
 
 @dataclass(frozen=True)
 class BrokenRelation:
-    """A relation between rows of Z that holds for all weights, but not for the labels. gap: Σ c_t
-    y_t, which is not zero.
+    """A relation between rows of Z that holds for all weights, but that the labels violate. gap: Σ
+    c_t y_t, which is not zero.
     """
 
     relation: Relation
@@ -89,7 +89,7 @@ class BrokenRelation:
 
 
 def broken_relation(data: Dataset) -> BrokenRelation | None:
-    """The shortest relation of a basis that the labels break; None if they break none. Exact.
+    """The shortest relation in a basis that the labels violate; None if they satisfy all. Exact.
 
     Outputs are linear in the rows of Z, so labels must satisfy every relation between the rows.
 
