@@ -1,6 +1,6 @@
 """Exit statuses for runs without an answer, as in shells and sysexits.h.
 
-The others, 0, 1 and 3, are `Answer.exit_status` and the checker's `EXIT`.
+The other statuses, 0, 1 and 3, are in `Answer.exit_status` and the checker's `EXIT`.
 """
 
 UNUSABLE = 2  # unusable input

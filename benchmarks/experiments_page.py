@@ -59,7 +59,7 @@ def examples(row: Row) -> int:
 
 
 def below_what_is_proved(row: Row) -> bool:
-    """Whether fewer were certified than are proved to be memorized whatever the labels."""
+    """Whether fewer examples were certified than are proved to be memorized for all labels."""
     proved = max(row["bounds"]["universal"], row["bounds"]["every_labelling"] or 0)
     return row["outcome"] == "certified" and row["T"] < proved
 
@@ -124,7 +124,7 @@ class Series:
 
     @property
     def figure(self) -> str:
-        """The file of the figure; '' if there is none."""
+        """The file name of the figure; '' if there is none."""
         words = "".join(c for c in self.name if c.isalpha() or c == " ").replace(" ", "-")
         return "" if self.one_hot else figure_file(f"experiments-{words}")
 

@@ -60,8 +60,8 @@ def heads(
     shape: Shape,
     times: FloatArray | None = None,
 ) -> Heads:
-    """The heads for contexts (T or 1, n, d), queries (T, d) and weights in the order of `Shape`, in
-    float64. times (T, n): how often each token occurs."""
+    """What heads with weights in the order of `Shape` do on contexts (T or 1, n, d) and queries
+    (T, d), in float64. times (T, n): how often each token occurs."""
     key, query, value, output = shape.split(weights)
     p = attend(contexts, queries, key, query, times)[0]  # (T, n, H)
     scores = np.einsum("tnd,hdm->tnhm", contexts, value @ output)
@@ -69,7 +69,7 @@ def heads(
 
 
 def carried(contributions: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The carrier of each example and its share. contributions: those of the heads, (T, H, m)."""
+    """The carrier of each example and its share. contributions: (T, H, m), by head."""
     sizes = np.abs(contributions - contributions.mean(axis=0)).max(axis=2)
     total = sizes.sum(axis=1)
     return sizes.argmax(axis=1), sizes.max(axis=1) / np.where(total > 0, total, 1.0)

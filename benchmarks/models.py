@@ -267,7 +267,7 @@ def _timed(words: list[str]) -> dict[str, float]:
 
 
 def _keep(name: str, run: dict[str, Any], training: Path) -> None:
-    """Keep the record of a case's report in the results."""
+    """Copy the record from a case's report into the results."""
     out = Path(run.pop("out"))
     report = json.loads((out / "answer.json").read_text())["exhibits"]
     times = json.loads((out / "timings.json").read_text())
@@ -278,7 +278,7 @@ def _keep(name: str, run: dict[str, Any], training: Path) -> None:
     keys = ("data", "rank", "samples", "contexts", "subsets")
     record = {key: report[key] for key in keys} | {"float32": run.pop("float32")}
     record["layer"] = [{k: x for k, x in p.items() if k != "groups"} for p in report["layer"]]
-    if run["embed"] is None:  # keep the figures of an earlier run
+    if run["embed"] is None:  # keep the figures from an earlier run
         run["embed"] = results["cases"].get(name, {}).get("embed")
     results["cases"][name] = {**run, "stages": times, "report": record}
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")

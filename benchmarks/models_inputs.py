@@ -1,4 +1,4 @@
-"""Real inputs that ship with Python and its libraries: photographs, prose, and its vocabulary.
+"""Real inputs that ship with Python and its libraries: photographs, and prose with a vocabulary.
 
     python benchmarks/models_inputs.py FOLDER
 

@@ -38,8 +38,8 @@ HEADS = [36, 72, 144, 288]
 FEW_HEADS = [4, 8, 16, 32]
 FITTED = [90, 180, 360, 720, 1440]
 VECTORS = {4: [200, 400, 800, 1600], 5: [75, 150, 300, 400], 6: [150, 300, 600, 900]}
-# The exponent of T in the asymptotic time of each part, and how many bytes it keeps. The numbers
-# of the readout have about T² bits, and computing one more digit of each costs T² products.
+# The exponent of T in the asymptotic time of each part, and how many bytes the part keeps. The
+# numbers of the readout have about T² bits, and computing one more digit of each costs T² products.
 ENDS: dict[str, tuple[int, Callable[[float], float]]] = {
     "groups": (2, lambda T: 8 * 16 * T),
     "heads": (3, lambda T: 16 * T**2),

@@ -29,7 +29,7 @@ def run(quick: bool, threads: int) -> dict[str, Any]:
 
 
 def exponents(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """The b of milliseconds = a n^b for each method, over its full-rank matrices."""
+    """The b in milliseconds = a n^b for each method, fitted to full-rank matrices."""
     points: dict[str, list[tuple[int, float]]] = {}
     for row in rows:
         if row["rank"] == row["n"]:

@@ -65,7 +65,7 @@ def curve(sizes: list[int], seconds: Callable[[int], float]) -> dict[str, Any]:
 
 
 def fit(sizes: list[int], seconds: list[float]) -> tuple[float, float]:
-    """a, b of seconds = a size^b, by least squares on the logarithms.
+    """a and b in seconds = a size^b, by least squares on the logarithms.
 
     >>> a, b = fit([10, 20, 40], [2e2, 8e2, 32e2])
     >>> round(a, 6), round(b, 6)

@@ -1,4 +1,4 @@
-"""Compares full-rank certificates of layers, rank Z = T in row blocks, with FLINT, on each device.
+"""Compares full-rank certificates of layers (rank Z = T, in row blocks) with FLINT on each device.
 
 Heads of width one with random integer weights, T = H(n-1) + 1 examples, integer data from -9 to 9.
 "ours" is `layer_rank`, timed as a whole; "FLINT" is the path for small layers: features in Python's

@@ -89,7 +89,7 @@ def compare(
             independent = sum(rank == k for rank in reference(table, sample, team))
             seconds = time.perf_counter() - start
             rates[f"reference, {team} threads"].append(len(sample) / seconds)
-            time.sleep(0.5)  # until idle threads of the other side stop spinning
+            time.sleep(0.5)  # until idle threads of the other library stop spinning
         with threadpool_limits(threads):  # the projection is a BLAS product
             start = time.perf_counter()
             certified = int(ours().sum())
@@ -130,7 +130,7 @@ def reference_loop() -> tuple[Callable[[np.ndarray, np.ndarray, int], list[int]]
 
 
 def matrix_product_rate(threads: int, dtype: str) -> float:
-    """GFLOP/s of a large product on all threads: an elimination of 2/3 k^3 cannot beat it."""
+    """GFLOP/s of a large product on all threads: no elimination (2/3 k^3 FLOP) can exceed it."""
     n = 2048
     a, b = np.ones((n, n), dtype), np.ones((n, n), dtype)
     out = np.empty((n, n), dtype)

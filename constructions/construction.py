@@ -66,7 +66,7 @@ class BuiltLayer:
 
     r: the first group has r examples, each later one r - 1, so the capacity is H(r-1) + 1; 0 if
     groups may have any size. partition: a grouping that meets the partition condition, if the heads
-    place other groups. Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
+    form other groups. Arithmetic: exact; logits in units of ln 2. Source: docs/constructions.md.
 
     >>> from attncert import Dataset
     >>> from attncert.constructions import paper
@@ -175,7 +175,7 @@ def theorem_groups(data: Dataset, r: int, heads: int | None, seed: int) -> tuple
     given_order = consecutive(range(data.T), r, r - 1)
     if violation(data, given_order) is None:
         return given_order, False
-    most = data.T if heads is None else heads  # groups of one example exclude only parallel queries
+    most = data.T if heads is None else heads  # single examples fail only for parallel queries
     few = [fewest, *(fewest + 2**k for k in range(most.bit_length()))]
     for allowed in few:
         if allowed < most:

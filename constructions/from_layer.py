@@ -1,6 +1,6 @@
 """A construction from given keys and queries: it finds which examples each head adds.
 
-Each construction ends with a layer. The group of a head consists of the examples that become
+Every construction results in a layer. The group of a head consists of the examples that become
 independent only with its features; the feature columns that show this are its pivots. The readout
 needs only these (ours).
 """

@@ -65,7 +65,7 @@ def _run(
 
     require_memory()
     arguments, name = dict[str, Any](sources), question.command  # in the function's order
-    if (path := sources.get("data")) is not None:  # the function reads weights and folders
+    if (path := sources.get("data")) is not None:  # weights and folders are read by the function
         arguments["data"] = data = entry.load()(path)
         if isinstance(data, attncert.Dataset) and not question.unlabelled:
             _ = data.labels  # raises InputError if there are none

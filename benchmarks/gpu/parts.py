@@ -1,4 +1,4 @@
-"""The parts in order of importance, each a module of this folder with `rows(dry)`."""
+"""The parts in order of importance, each a module in this folder with `rows(dry)`."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Store:
         return rows
 
     def left(self, names: list[str]) -> list[str]:
-        """The rows to run, in order; a row that was started twice without success is given up."""
+        """The rows to run, in order; a row that failed to end twice is abandoned."""
         for name in names:
             if name not in self.rows and self.body["attempts"].get(name, 0) >= ATTEMPTS:
                 self.end(name, {"error": f"did not end in {ATTEMPTS} attempts"}, {})

@@ -43,7 +43,7 @@ def _file(folder: Path, number: int, part: str) -> dict[str, Any]:
 
 
 def _machine(files: dict[str, dict[str, Any]]) -> str:
-    """A sentence with device, versions, dates and the outcome of the tests."""
+    """A sentence with the device, versions, dates and the outcome of the tests."""
     file, rows = files["subsets"], files["tests"]["rows"].values()
     if "machine" not in file:
         return f"Tests: {NOT_YET}."

@@ -101,7 +101,7 @@ def explore(weakening: Weakening, draws: int, seed: int) -> Exploration:
 
 
 def minimal(weakening: Weakening, step: ProofStep, x: Instance, verdict: Level | None) -> Minimal:
-    """Shrink x while the step fails and memorization keeps the verdict, if one is given."""
+    """Shrink x while the step fails and memorization still has the verdict, if one is given."""
 
     def fails(y: Instance) -> bool:
         if not (weakening.met(y) and step.fails(y)):

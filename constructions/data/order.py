@@ -13,8 +13,8 @@ from attncert.constructions.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The row of each token: `order[t][i]` is the row of token i of example t. Sequences of rows
-    are stored once; an example is a sequence and the length of its prefix.
+    """The row of each token: `order[t][i]` is the row of token i of example t. Each sequence
+    of rows is stored once; an example is its sequence's number and the length of a prefix.
 
     >>> order = Order((np.array([0, 1, 0]),), ((0, 2), (0, 3)))
     >>> order[0].tolist(), order[1].tolist(), order.counts(2).tolist()

@@ -89,7 +89,7 @@ class Transducer:
 
     @cached_property
     def reached(self) -> tuple[Mapping[State, Word], ...]:
-        """For each step, and after the last, the reachable states, each with a word reaching it."""
+        """For each step, and after the last, the reachable states, each with a word to reach it."""
         reached: list[dict[State, Word]] = [{self.start: ()}]
         for letters in self.letters:
             following = dict[State, Word]()

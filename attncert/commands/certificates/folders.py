@@ -23,7 +23,7 @@ attncert certificate, the folder of a report, or - for standard input
     if name == "-" or _is("is_file", name):
         return name
     if not _is("is_dir", name):
-        if _is("exists", name):  # a pipe would block, and a device never end
+        if _is("exists", name):  # a pipe would block, and a device would never end
             raise InputError(name, WHAT, "a pipe or device")
         raise no_such_file(name, WHAT)
     if not _is("is_file", name, "certificate.json"):
