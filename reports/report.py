@@ -28,7 +28,7 @@ FIGURES = ("graph", "saturation")
 
 
 def is_report_file(name: str) -> bool:
-    """Whether a file of this name belongs to a report.
+    """Whether a file with this name belongs to a report.
 
     >>> is_report_file("figures/graph.svg"), is_report_file("figures/mine.svg")
     (True, False)

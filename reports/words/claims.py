@@ -1,6 +1,7 @@
 """Claims as the rows of a table.
 
-A witness is shown so that a reader can check it: as an equation if it is a relation, or as a list.
+A witness is shown so that a reader can check it: as an equation if it is a relation, else as a
+list.
 """
 
 from __future__ import annotations

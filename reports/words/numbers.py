@@ -1,4 +1,4 @@
-"""How numbers are written: short, and never more exact than they are.
+"""How numbers are written: briefly, and never with more precision than they have.
 
 Every function returns text in the form of `reports.words.text` (LaTeX between dollar signs). A long
 integer is written from its bit length, without its decimal digits.
@@ -140,7 +140,7 @@ def percent(x: float) -> str:
 
 
 def notation(x: Any) -> str:
-    """Any value of a claim's `numbers` or `witness`.
+    """Any value in a claim's `numbers` or `witness`.
 
     >>> notation({"rank": 3, "of": [1, 2, 4]}), notation("7/5"), notation(None), notation(True)
     ('rank: 3; of: 1, 2, 4', '7/5', 'none', 'yes')
