@@ -56,7 +56,7 @@ def _block(body: Any) -> None:
     body["network"][-1]["weights"] = [["3"]]
 
 
-# A command on data, the writer of its file, and a change of one number in the file.
+# A command run on data, the module and function that write its file, and a change to the file.
 CASES: dict[str, tuple[Callable[[], Any], Any, str, Callable[[Any], None]]] = {
     "interpolation": (
         lambda: attncert.prove(SMALL, Prove(claim="interpolation")), stages, "certificate", _readout

@@ -1,7 +1,7 @@
 """Contexts of different lengths, compared with the same data repeated to one length.
 
-For every head, a context whose tokens all occur r times equals the context without repetition. If
-the padding of shorter contexts is counted as tokens, results must differ.
+For every head, a context whose tokens all occur r times is equivalent to the context without
+repetition. If the padding of shorter contexts is counted as tokens, results must differ.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_what_is_built_speaks_of_the_tokens(name: str) -> None:
     assert proof.standing.value == "proved"
     assert not [c.id for c in proof.trace if c.level.value == "refuted" and "head" in c.id]
     for head in proof.heads:
-        assert head.log2_off_peak[1] == -np.inf  # one token has all the attention
+        assert head.log2_off_peak[1] == -np.inf  # one token receives all the attention
     built, layer = DATA.take([0, 1, 2, 3]), proof.layer
     assert rational(built, layer).level.value == rational(SAME, layer).level.value == "proved"
     assert rational(AS_TOKENS, layer).level.value == "refuted"
@@ -126,7 +126,7 @@ WRITTEN: dict[str, tuple[Dataset, str]] = {
 @pytest.mark.parametrize("claim", WRITTEN)
 def test_every_claim_is_written_with_its_tokens(claim: str, tmp_path: Path) -> None:
     """The file fits the schema, and the checker accepts it. One more token breaks equalities, but
-    no rank; a count other than that of the rows is refused."""
+    no rank; a count that differs from the number of rows is refused."""
     data, words = WRITTEN[claim]
     command, *options = words.split()
     (tmp_path / "d.json").write_bytes(canonical_bytes(data.canonical()))

@@ -1,4 +1,4 @@
-"""Compares outer products of logits with the same tables written out."""
+"""Compares tables of logits kept as outer products with the same tables written out."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-2000, 2000), st.integers(-
 
 @st.composite
 def outers(draw: st.DrawFn) -> tuple[Outer, list[int]]:
-    """An outer product for at most four examples, perhaps none, with up to four rows, and the
-    examples' targets."""
+    """An outer product for zero to four examples with up to four rows each, and the examples'
+    targets."""
     count, n = draw(st.integers(0, 4)), draw(st.integers(1, 4))
     contexts = draw(st.sampled_from([1, count]))
     by = draw(st.lists(_NUMBERS, min_size=count, max_size=count))

@@ -43,7 +43,7 @@ PARTITION = (
     "In this grouping each group's queries are independent and no earlier query lies in the span "
     "of a later group."
 )
-A1_WORK = 30.0  # nominal seconds
+A1_WORK = 30.0  # nominal seconds for deciding A1
 _EXHAUSTIVE = 20_000  # up to this number all subsets are checked; more are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # with more entries, compiled elimination mod p is faster than FLINT

@@ -4,7 +4,7 @@ fails on them.
 Small data are drawn as for an attack, adapted by the construction, and then slightly changed, since
 adapted data satisfy every hypothesis. If exactly one hypothesis is false, the construction builds a
 network. The first step, promise or claim that is refuted shows the purpose of the hypothesis, and
-the data are shrunk. If nothing fails, only the number of tried data sets is reported: a hypothesis
+the data are shrunk. If nothing fails, only the number of data sets tried is reported: a hypothesis
 is never shown to be unnecessary.
 """
 
@@ -41,8 +41,8 @@ _OPEN = "the builder refuses, or a statement stays undecided"
 @dataclass
 class Sharpened:
     """The result for one hypothesis. tried: the number of data sets on which only this hypothesis
-    is false. open: how many of these show nothing. broken: the first failure on the smallest data.
-    level: the level of the result."""
+    is false. open: on how many the result stayed open. broken: the first failure on the
+    smallest data. level: the level of the result."""
 
     construction: Construction
     hypothesis: str
@@ -84,7 +84,7 @@ class Sharpened:
             self.level,
             {"tried": self.tried, "open": self.open},
             witness,
-            arithmetic="small data, as `prove` decides each",
+            arithmetic="small data; in each case, the arithmetic of `prove`",
             source="ours; verify/audit/sharpen.py",
         )
 

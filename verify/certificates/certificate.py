@@ -90,13 +90,13 @@ def certificate(
 
 
 def cost_of_checking(data: Dataset, layer: Layer, bits: int | None = None) -> tuple[float, float]:
-    """An upper estimate, within a small factor, of the seconds and MiB for checking this
+    """An upper estimate, within a small factor, of the seconds and MiB needed to check this
     interpolation.
 
     The two largest terms (`interpolation` in verify/checker): for every example the softmax sums of
     all heads, which have R bits in total, are multiplied by the features and by one another. The
-    products value·output, the labels and the terms of one example are in memory. The estimate uses
-    only the sizes of the numbers. bits: the length of a readout that has not been computed yet.
+    products value·output, the labels and the terms of one example are held in memory. The estimate
+    uses only sizes of numbers. bits: the length of a readout that has not been computed yet.
     """
     H, d, m = len(layer.heads), data.d, data.m
     contexts, labels = data.contexts.bits(), data.labels.bits()
@@ -187,8 +187,8 @@ def envelope(
     provenance: Mapping[str, Any],
     file: DataFile | None = None,
 ) -> dict[str, Any]:
-    """The keys of every claim about examples. stored: the data. file: the data file, if there
-    is one. provenance: from `produced_by`."""
+    """The keys that a certificate has for every claim about examples. stored: the data. file: the
+    data file, if there is one. provenance: from `produced_by`."""
     return NOTHING | {
         "claim": claim,
         "construction": construction,
@@ -216,10 +216,10 @@ def layer_body(
     width: int | None = None,
     **about: Any,
 ) -> dict[str, Any]:
-    """The certificate of a claim about a layer. about: further arguments of `envelope`.
+    """The certificate of a claim about a layer. about: further arguments for `envelope`.
 
     unit: the unit of the logits, "1" or "ln 2". width: the width of the values if the claim is only
-    about keys and queries; otherwise values and output are written.
+    about keys and queries, so that neither values nor output is written.
     """
     body = envelope(claim, data.origin.stored(data), **about)
     body["dims"] |= {

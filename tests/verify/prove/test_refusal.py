@@ -1,5 +1,5 @@
-"""Answers when nothing was built: the largest part, limits for all weights, and the given
-labels."""
+"""Answers when nothing was built: the largest subset that fits, limits for all weights, and the
+given labels."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_one_query_is_memorized_in_two_blocks(proof: Proof, folder: Path) -> Non
 def test_the_report_says_which_data_the_certificate_holds(
     labels: list[int | str], tmp_path: Path
 ) -> None:
-    """Weights are certified from the given data; a relation holds only for the changed data."""
+    """Weights are certified on the given data, but a relation only on the data after the blocks."""
     data = Dataset.of([[[1, 0], [0, 3]], [[1, 0], [0, 3]], [[1, 1], [0, 2]]], [[1, 1]] * 3, labels)
     if labels[0] != labels[1]:
         assert prove(data, BEFORE).standing is Level.REFUTED
@@ -75,7 +75,7 @@ def test_the_report_says_which_data_the_certificate_holds(
 
 
 def test_a_file_of_the_data_holds_the_given_ones(proof: Proof) -> None:
-    """The certificate holds the blocks, which are not applied twice."""
+    """The file holds the data before the blocks, so no block is applied twice."""
     file = data_file(proof.data, always=True)
     assert file is not None and json.loads(file.content) == DATA.canonical()
 
@@ -106,7 +106,7 @@ def test_a_rank_is_certified_behind_the_blocks(tmp_path: Path) -> None:
     for check in (check_file, check_fast):
         assert check(path).status == "holds"
     lost = json.loads(Path(path).read_text())
-    lost["network"] = lost["network"][1:]  # one query for all: the features are dependent
+    lost["network"] = lost["network"][1:]  # all share one query: the features are dependent
     assert check_file(written(changed(lost, "claim", "full-rank"), tmp_path)).status == "wrong"
 
 

@@ -1,4 +1,4 @@
-"""The origin of data is stated in every proof about them, and in their certificates."""
+"""The origin of the data is stated in every proof about them, and in its certificate."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def test_parts_and_copies_are_as_given_and_files_keep_the_origin() -> None:
 
 @pytest.mark.parametrize("claim", ["interpolation", "full-rank"])
 def test_rounded_data_say_so_wherever_they_are_proved(claim: Any, tmp_path: Path) -> None:
-    """The origin is stated as with `round`, even in a fit, which has no such option."""
+    """The origin is stated in the same words as after `round`, even in a fit, without that
+    option."""
     short = on_grid(DATA, Fraction(1, 2))
     whole, asked = (
         prove(short, Prove(heads=4, claim=claim)),

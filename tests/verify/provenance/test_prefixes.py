@@ -61,7 +61,8 @@ def sequence_sets(draw: st.DrawFn) -> Dataset:
 
 
 def plain(data: Dataset) -> Dataset:
-    """The examples of the canonical form, each token in a row, by independent code."""
+    """The examples of the canonical form with one row per token, written out by independent
+    code."""
     form = data.canonical()
     table = [[Fraction(x) for x in row] for row in form["embedding"]]
     shifts = form["positions"] or [["0"] * data.d] * 99
@@ -184,7 +185,7 @@ def test_reports_and_certificates_hold_the_sequences(answer: Any, tmp_path: Path
 
 
 def test_equal_classes_are_merged() -> None:
-    """ "ab", "abab" and "ababab" with one label are one example."""
+    """ "ab", "abab" and "ababab" with the same label are one example."""
     data = of_sequences(["abababc"], {"a": [1, 0], "b": [0, 1], "c": [1, 1]}, labels=[1, 2, 3] * 2)
     again = of_sequences(["abababc"], {"a": [1, 0], "b": [0, 1], "c": [1, 1]}, labels=[1] * 6)
     assert (by_class(data).T, by_class(again).T) == (6, 4)

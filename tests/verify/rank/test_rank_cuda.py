@@ -25,7 +25,7 @@ from attncert.verify.rank.engines.cuda import (
 from attncert.verify.rank.engines.cuda_source import SOURCE
 
 P = PRIMES_FLOAT64[0]
-REGISTERS = 65_536  # per block, on all three devices
+REGISTERS = 65_536  # the number for each block, on all three devices
 needs_host_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 
 
@@ -89,7 +89,7 @@ def test_the_kernel_compiles_and_a_block_has_registers(architecture: int, width:
     share([(*cut, p) for p in (11, P) for cut in ((4, 10), (40, 1), (8, 5))], 4),
 )
 def test_a_panel_is_what_integers_say(folder: Path, threads: int, per_thread: int, p: int) -> None:
-    """Zero entries, and hence other pivots, are common in the field of 11 elements."""
+    """Zero entries, and hence pivots in later columns, are common in the field with 11 elements."""
     want, got, columns, found, arguments = panel_case(threads, p)
     kernels.build(folder, SOURCE, 16, per_thread)((3,), (threads,), arguments)
     out_columns, out_found = arguments[-2:]

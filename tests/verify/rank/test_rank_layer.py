@@ -40,7 +40,7 @@ P = PRIMES_FLOAT64[0]
 def random_layer(
     heads: int, d: int, width: int = 1, size: int = 9, scale: int = 1, seed: int = 0
 ) -> Layer:
-    """Heads whose integer keys are divided, and queries multiplied, by `scale`: integer logits."""
+    """Heads with integer logits: integer keys divided by `scale`, and queries multiplied by it."""
     rng = np.random.default_rng(seed)
 
     def matrix(factor: fmpq) -> fmpq_mat:
@@ -85,8 +85,8 @@ def test_rows_are_the_features_modulo_p(
     T: int, n: int, d: int, heads: int, width: int, shared: bool, scale: int, denominator: int,
     size: int, seed: int,
 ) -> None:  # fmt: skip
-    """Rows equal the features entry by entry, for logits of up to 800 digits, also when
-    computed in another library."""
+    """Rows equal the features entry by entry, for logits of up to 800 digits, even when computed in
+    another library."""
     data = generators.random(T, n, d, shared=shared, denominator=denominator, seed=seed)
     layer = random_layer(heads, d, width, min(size, 2**62), scale, seed)
     if size > 2**62:

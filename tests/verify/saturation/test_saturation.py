@@ -53,7 +53,8 @@ def built(case: int) -> BuiltLayer:
 
 
 def outside(data: Dataset, head: Head, t: int, row: int | None = None) -> Fraction:
-    """1 - p of example t in plain fractions, where p is the weight of this row, or the largest."""
+    """1 - p for example t in plain fractions, where p is the weight of this row, or the largest
+    one."""
     context = data.contexts.fractions()[0 if data.shared else t]
     query = data.queries.fractions()[t]
     product = (head.key * head.query.transpose()).tolist()

@@ -157,7 +157,7 @@ def test_data_that_do_not_fit_are_refused() -> None:
         Generates(DOMAIN, 0)
 
 
-SUMS = TRUE["generates"]  # of one digit, in base 4
+SUMS = TRUE["generates"]  # a file for sums of one-digit numbers in base 4
 PLANTED: dict[str, tuple[str, Any, set[str]]] = {
     "a carry that is lost": ("network.1.bias.2", "-33/4", {"wrong"}),
     "a digit that is not the sum's": ("domain.step.6.3", 0, {"wrong"}),
@@ -202,7 +202,7 @@ def test_a_certificate_holds_only_if_every_answer_is_right(count: int, tmp_path:
 
 @pytest.mark.slow
 def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The softmax is so flat that undivided hulls are too wide."""
+    """The softmax is so flat that hulls are too wide until they are halved."""
     blunt = adder(2, 4, scale=3)
     _, whole = claims(blunt)
     network = build(None, None, 2, 4, 3)
@@ -220,8 +220,8 @@ def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def copying(second: int = 3) -> tuple[Transducer, Dataset, Network]:
-    """A layer that copies two symbols of three, which are vectors of lengths 1, `second` and 9. It
-    begins with an RMSNorm, which nearly removes the lengths."""
+    """A layer that copies two symbols out of three, vectors of lengths 1, `second` and 9. It begins
+    with an RMSNorm, which nearly makes the lengths equal."""
     letters = [(x,) for x in range(3)]
     domain = Transducer([letters] * 2, [(0,), (1,)], 0, {(0, x): (0, x[0]) for x in letters})
     table = [[*(k * (x == j) for j in range(3)), k] for x, k in enumerate((1, second, 9))]
@@ -242,7 +242,7 @@ def copying(second: int = 3) -> tuple[Transducer, Dataset, Network]:
 def test_normalization_is_computed_for_each_symbol(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hull of normalized symbols is small; a normalized hull is not."""
+    """The hull of the normalized symbols is small; the normalized hull of the symbols is not."""
     domain, data, network = copying()
     goals = (Nearest(), Generates(domain, 1))
     public = Construction("copying", lambda data, request: network, claims=goals)

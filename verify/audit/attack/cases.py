@@ -13,7 +13,7 @@ from attncert.constructions.arrays import IntArray
 from attncert.constructions.data.dataset import Dataset
 from attncert.constructions.data.exact_array import ExactArray
 
-_DRAWS = 200  # attempts to draw a context of rank n before unit rows are used
+_DRAWS = 200  # attempts to draw a context of rank n; after them, unit rows are used
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Case:
 
     contexts (T or 1, n, d) and queries (T, d): int64 numerators over `denominator`.
     heads: H. width: d_h, which bounds r = min(n, d_h). kind: how the case was drawn. option: the
-    seed.
+    seed for the construction.
     """
 
     contexts: IntArray

@@ -79,7 +79,7 @@ def draw(rng: np.random.Generator) -> NetworkCase:
 
 
 def of_dataset(data: Dataset, like: NetworkCase) -> NetworkCase:
-    """A case like the given one, but with these data."""
+    """A copy of the case `like`, but with these data."""
     data = data.expanded()
     arrays = (data.contexts, data.queries, data.labels)
     one = math.lcm(*(x.denominator for x in arrays))

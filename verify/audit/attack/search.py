@@ -60,10 +60,10 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AttackAnswer(Answer):
-    """The answer to an attack, which tried the cases 0 to `stop` - 1.
+    """The answer to an attack that tried the cases 0 to `stop` - 1.
 
     built:   for each kind, the number of cases in which a result was owed and was correct.
-    outside: how many other cases were undecided, or had no result owed ("refused").
+    outside: in how many other cases the result was undecided, or not owed ("refused").
     failure: the first case in which a result was owed and was wrong.
     """
 
@@ -144,7 +144,7 @@ def _claim(question: Attack, tried: int, served: int, failure: Failure | None) -
         level,
         numbers,
         witness,
-        arithmetic="small data, as `prove` decides each",
+        arithmetic="small data; in each case, the arithmetic of `prove`",
         source="ours; verify/audit/attack/search.py",
     )
 
@@ -165,7 +165,8 @@ def case_number(construction: Construction, seed: int, number: int) -> Case:
 def trial(construction: Construction, case: Case) -> tuple[str | None, bool]:
     """What went wrong (None if nothing did), and whether a result was owed.
 
-    If the result is undecided, none counts as owed. Raises InputError for an error in `adapt`.
+    If the result is undecided, it does not count as owed. Raises InputError for an error in
+    `adapt`.
     """
     data = networks.adapted(construction, case)
     if not owed(construction, data):
@@ -224,8 +225,7 @@ def _failure(number: int, reason: str, case: Case, construction: Construction) -
 def shrink(
     case: C, fails: Callable[[C], bool], less_of: Callable[[C], Iterator[C]] | None = None
 ) -> C:
-    """A smaller case that `fails`, from which no step of `smaller` or `less_of` leads to another
-    failure."""
+    """A smaller case that `fails`, such that no smaller case from `smaller` or `less_of` fails."""
     while (less := next(filter(fails, (less_of or smaller)(case)), None)) is not None:
         case = less
     return case

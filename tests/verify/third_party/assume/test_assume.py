@@ -35,7 +35,7 @@ def random_states(inputs: int, tokens: int, width: int) -> np.ndarray:
 
 def judged(states: np.ndarray, kept: list[int], path: Path) -> Assumed:
     """The answer for a file that holds the queries of all inputs (their first tokens) and the
-    contexts of some."""
+    contexts of some inputs."""
     path = path.with_suffix(".npz")
     np.savez(path, queries=states[:, 0], contexts=states[kept], kept=np.array(kept, dtype=int))
     return assume(load_inputs(str(path)), replace(QUICK, heads=2, head_width=2))
@@ -73,8 +73,8 @@ def test_one_query_for_all(tmp_path: Path) -> None:
 
 
 def repeating() -> np.ndarray:
-    """12 inputs with 9 distinct queries: those of 2, 4 and 7 are equal (2 and 4 even have the same
-    tokens, in another order), and those of 5 and 6 differ in the sign of a zero."""
+    """12 inputs with 9 distinct queries: inputs 2, 4 and 7 have equal ones (2 and 4 even have the
+    same tokens, in another order), and those of 5 and 6 differ in the sign of a zero."""
     states = random_states(12, 3, 6)
     states[4] = states[2, [0, 2, 1]]
     states[7, 0] = states[2, 0]
@@ -167,7 +167,8 @@ def test_sets_within_rounding_are_settled_by_wider_numbers(tmp_path: Path) -> No
 
 
 def test_groups_against_exact_ranks() -> None:
-    """Among queries with many dependencies, those placed meet the condition, by FLINT's ranks."""
+    """Among queries with many dependencies, FLINT's ranks confirm the condition for those
+    placed."""
     draw = np.random.default_rng(3)
     for case in range(60):
         table = draw.integers(-1, 2, (14, 4))

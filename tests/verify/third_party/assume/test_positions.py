@@ -26,8 +26,8 @@ def encodings(positions: int, width: int, base: float) -> list[list[arb]]:
 
 
 def independent(rows: list[list[arb]]) -> bool:
-    """Whether some minor is not 0, by Laplace expansion along the rows. If no minor differs from 0,
-    all are below 2^-1000."""
+    """Whether some minor is not 0, by Laplace expansion along the rows. If no minor is shown to
+    differ from 0, all minors are below 2^-1000."""
     minors = {(): arb(1)}
     for k, row in enumerate(rows, start=1):
         minors = {

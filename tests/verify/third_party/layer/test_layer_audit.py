@@ -1,4 +1,4 @@
-"""Third-party weights that are trained, built and rounded, or wrong, compared with plain NumPy."""
+"""Third-party weights (trained, built and rounded, or wrong), compared with plain NumPy."""
 
 from __future__ import annotations
 
