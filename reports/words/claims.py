@@ -1,7 +1,6 @@
 """Claims as the rows of a table.
 
-A witness is shown so that a reader can check it: as an equation if it is a relation, else as a
-list.
+A witness is shown so that a reader can check it: as an equation if a relation, else as a list.
 """
 
 from __future__ import annotations
