@@ -76,7 +76,7 @@ def dimension(
 ) -> Claim:
     """The claim about the largest rank of the Jacobian, undecided if the two bounds differ.
 
-    who: the heads, as text. ends: the certified rank, and the bound that no weights exceed."""
+    who: the heads, in words. ends: the certified rank, and the bound that no weights exceed."""
     least, most = ends
     outputs = f"The outputs on these examples, over all weights of {who},"
     reached = "almost no labelling is output by any weights"

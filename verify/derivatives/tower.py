@@ -59,7 +59,7 @@ _LOW_BITS = 12  # the low bits of an exponent, which index the first of two tabl
 
 @cache
 def chains(softmax_blocks: int, count: int = 3) -> tuple[tuple[int, ...], ...]:
-    """The `count` largest chains (1) for this number of blocks, p_0 first, with p_0 at most
+    """The `count` largest chains as in (1) for this number of blocks, p_0 first, with p_0 at most
     LARGEST.
 
     >>> chains(2)[0]

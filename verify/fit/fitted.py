@@ -61,9 +61,9 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Answer):
-    """The answer to a fit. law: the bound on the number of labels that H heads can fit. attempts:
-    the starts in order, the last of which decides; empty if the labels are excluded or exceed
-    the bound. near: what was shown about the weights, if a fit was found.
+    """The result of `fit`. law: the bound on the number of labels that H heads can fit. attempts:
+    the starts in order, the last of which decides; empty if the labels are excluded or exceed the
+    bound. near: what was shown about the weights, if a fit was found.
     """
 
     question: Fit

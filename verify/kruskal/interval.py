@@ -161,8 +161,8 @@ def _rank(search: _Search, interval: Interval) -> Iterator[RankBound]:
 
 
 def _graph(search: _Search, interval: Interval) -> Iterator[RankBound]:
-    """Bounds for the edges of a graph. The budget is not charged: either the search ends here, or
-    the vectors are quickly found not to be the edges of a graph."""
+    """Bounds if the vectors are the edges of a graph. The budget is not charged: either the search
+    ends here, or the vectors are quickly found not to be such edges."""
     price = graphs.nominal_seconds(search.vectors.N, search.vectors.d)
     if price <= search.budget.remaining and graphs.two_entries(search.vectors):
         yield from graphs.graph_bounds(search.vectors)

@@ -45,9 +45,9 @@ def enclosed_error(
     first_bits: int = FIRST_BITS,
     max_bits: int = MAX_BITS,
 ) -> Claim:
-    """Bounds of the interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|.
+    """Bounds on the interpolation error max_t max_c |A(E⁽ᵗ⁾, e⁽ᵗ⁾)_c - y⁽ᵗ⁾_c|.
 
-    outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls of the working precision, which starts at
+    outputs: computes A(E⁽ᵗ⁾, e⁽ᵗ⁾), T×m, in balls at the working precision, which starts at
     `first_bits`. The claim "enclosure.error", with the bounds of every example, is *enclosed* once
     the error is known to a relative width of 2^-10 or, if a tolerance is given, proved to be at
     most the tolerance; *refuted* once an example is proved to exceed the tolerance; *undecided* if

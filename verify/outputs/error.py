@@ -25,7 +25,7 @@ from attncert.verify.outputs.enclosure import MAX_BITS, decimal, enclosed_error
 from attncert.verify.outputs.nearest import Margins, enclosed_margins, margins
 from attncert.verify.outputs.within import Bounds, balls, certified_error, certified_margin
 
-_MOST_COMPARED = 3 * 10**7  # outputs × labels × (width + 10), a few seconds
+_MOST_COMPARED = 3 * 10**7  # limit on outputs × labels × (width + 10): a few seconds
 _EXACT = "exact over ℚ (FLINT), with exp(k ln 2) = 2^k"
 _ZERO_BITS = 1024  # precision for balls that may contain 0 at every precision
 SOURCE = "ours; docs/models-and-layers.md"
@@ -183,7 +183,7 @@ def _by_margins(judged: Claim, margins: Margins) -> Claim:
 
 
 def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
-    """The claim about the limit, now also with the size of the error relative to the labels."""
+    """The claim about the limit, with the margin and the size of the error added."""
     size = _margin_size(memorizes.numbers) + _error_size(error, width)
     if memorizes.level.holds:
         statement = f"{memorizes.statement.removesuffix('.')}; {size}."

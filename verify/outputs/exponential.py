@@ -9,9 +9,9 @@ product and LOW contribute far less. So r has an error of at most 0.7U, and none
 **Polynomial.** e^r - 1 = r q with q = Σ_j r^j / (j+1)!, truncated after j = 13 with an error below
 0.001U. In Horner's scheme q_j = 1/(j+1)! + r q_(j+1), each step adds rounding errors of at most
 U(|q_j| + |r q_(j+1)|), which contribute to q with a factor |r|^j. Here |q_0| ≤ 1.20, |q_1| ≤ 0.57,
-|q_2| ≤ 0.19, and the rest is small. Together with the errors of the coefficients, q is off by at
-most 1.7U. The computed r q is off by at most 0.347 · 1.7U + U · 0.347 · 1.2 ≤ 1.01U, which relative
-to e^r - 1 is 3.1U for k = 0.
+|q_2| ≤ 0.19, and the rest is small. Including the errors in the coefficients, q is off by at most
+1.7U. The computed r q is off by at most 0.347 · 1.7U + U · 0.347 · 1.2 ≤ 1.01U, which is 3.1U
+relative to e^r - 1 for k = 0.
 
 **Errors**, relative:
     e^x                            1.01U / e^-0.347 + 0.7U + U for 1 + r q: at most 3.2U.

@@ -1,4 +1,4 @@
-"""Claims about any network that memorizes: its hypothesis, its costs, and why none was built."""
+"""Claims about networks that memorize: hypothesis, costs, and why no network was built."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attncert.verify.claims.words import counted
 
 
 def distinct_inputs(data: Dataset) -> Claim:
-    """Equal examples have equal labels; otherwise no function has these labels."""
+    """Equal examples have equal labels; otherwise the labels are not a function of the inputs."""
     examples = [
         repr((query, 0 if data.shared else data.rows(t).strings()))
         for t, query in enumerate(data.queries.strings())
@@ -68,11 +68,11 @@ def price(data: Dataset, network: Network) -> Claim:
 def refusal(
     data: Dataset, title: str, failure: HypothesisFails, known: Sequence[Claim]
 ) -> list[Claim]:
-    """The claims if nothing was built. The last is refuted if no function has these labels."""
+    """The claims if nothing was built. The last is refuted if equal inputs have unequal labels."""
     distinct = distinct_inputs(data)
     reason = {"reason": failure.reason, **failure.witness}
     if not distinct.level.holds:
-        words = "No function of query and context has these labels, so no network has them."
+        words = "The labels are not a function of query and context, so no network outputs them."
         level, premises, about = Level.REFUTED, [distinct.id], About.THESE_LABELS
     else:
         words = f"The construction ({title}) does not apply to these data."

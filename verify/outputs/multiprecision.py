@@ -1,5 +1,4 @@
-"""Interpolation with the true exponential, in mpmath's intervals, or for large layers in Arb's
-balls.
+"""Interpolation with the true exponential, in mpmath intervals or, for large layers, in Arb balls.
 
 This evaluation does not rely on softmax weights being powers of two: ln 2 is an interval, the
 logits are real, and the softmax is a quotient of exponentials. Intervals contain every rounding

@@ -6,7 +6,7 @@ with S = Σ_j 2^k_j. If V_h = W_V,h W_O,h (d×m), the output is
     A(E, e) = Σ_h (1/S_h) Σ_i 2^k_hi (E_i V_h).
 
 Multiplying by the denominators δ_E of the contexts, δ_V of a column of V, δ_y of the labels and by
-Π_h S_h leaves only integers, and A = y is the equality of two of them:
+Π_h S_h leaves only integers, and A = y says that two of these are equal:
 
     δ_y · Σ_h (Π_{g≠h} S_g) Σ_i 2^k_hi (δ_E E_i)(δ_V V_h)  =  (δ_y y) · δ_E δ_V · Π_h S_h.
 

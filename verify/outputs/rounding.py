@@ -128,7 +128,7 @@ class Format:
         return x if isinstance(x, Floats) else self.stored([x])
 
     def column(self, numbers: Sequence[Any]) -> Floats:
-        """The numbers stacked into a column, an array of two dimensions."""
+        """The numbers stacked into a column, as a two-dimensional array."""
         if not any(isinstance(x, Floats) for x in numbers):
             return self.stored(numbers, len(numbers))
         some = [self.number(x) for x in numbers]
@@ -151,7 +151,7 @@ class Format:
 
     def _scores(self, queries: Floats, keys: Floats, square: int, unit: str | None) -> Floats:
         """The machine may multiply queries, keys or products by the scale, or both queries and keys
-        by its root. This adds up to four roundings to each term, and an underflow is multiplied by
+        by its root. So each term may be rounded four more times, and an underflow is multiplied by
         the other factors."""
         if square != 1:
             with ctx.workprec(_BITS):

@@ -43,7 +43,7 @@ _HALVED, _ROUNDS = 3, 4  # at how many places the symbols are halved, and how of
 _MOST_BOXES = 1024  # maximum number of boxes for one situation
 _BITS = (128, 1024)
 
-Box = list[tuple[int, ...]]  # for each place, the symbols that may be there
+Box = list[tuple[int, ...]]  # for each place, the symbols that may occur there
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class Cases:
         return _unpickled, parts
 
     def keys(self, *, halved: bool) -> dict[str, Any]:
-        """The keys of the domain in a certificate. Only states that can be reached are included.
-        halved: whether the symbols of open positions are halved."""
+        """The keys that describe the domain in a certificate. Only states that can be reached are
+        included. halved: whether the symbols of open positions are halved."""
         domain = self.domain
         states = dict.fromkeys(state for reached in domain.reached for state in reached)
         number = {state: k for k, state in enumerate(states)}
@@ -130,7 +130,7 @@ class Cases:
         inside = all(type(t) is int and 0 <= t < shard.count for t in numbers)
         return bounded and inside and type(halved) is bool
 
-    # Bounds of leads.
+    # Bounds on leads.
 
     def lows(self, situations: Sequence[Situation]) -> FloatArray:
         """Lower bounds on the leads, valid for all symbols at the open positions."""
@@ -283,10 +283,10 @@ class Cases:
 
 def judged(shard: Shard, cases: Cases) -> Record:
     """Judge the situations of a shard, numbered from its start. least: the number of the situation
-    with the least lead above 0 and a lower bound on this lead, or None. halved: whether places were
-    halved. wrong: the number of a situation with an input whose lead is at most 0, or None. open:
-    the numbers of up to MOST_OPEN undecided situations; no places are halved after the first of
-    these."""
+    with the least lead above 0 and a lower bound on this lead, or None. halved: whether symbols
+    were halved. wrong: the number of a situation with an input whose lead is at most 0, or None.
+    open: the numbers of up to MOST_OPEN undecided situations; no symbols are halved after the first
+    of these."""
     some, open_, halved = cases.situations(shard), list[int](), False
     lows = cases.lows(some)
     for t in np.flatnonzero(~(lows > 0)).tolist():

@@ -83,8 +83,9 @@ def symbolic(
 
 def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
     """The estimated work of `symbolic`, in products of 64-bit words (10^9 take about 1.5 seconds):
-    for each example and nonzero entry of R, 3,000 plus the number of words of the example's integer
-    features (about those of Π_h S_h) times that of R; and 400,000 for each exponential."""
+    for each example and each nonzero entry of R, 3,000 plus a product: the number of words of one
+    of the example's integer features (about as many as Π_h S_h has), times the number of words of
+    the longest entry of R; and 400,000 for each exponential."""
     exponentials = 400_000 * data.T * len(layer.heads) * data.longest
     try:
         ranges = [logit_ranges(head, data) for head in layer.heads]

@@ -101,7 +101,7 @@ def test_equal_inputs_with_different_labels_are_refuted_with_the_pair(name: str)
     claim = proof.trace["memorization"]
     assert claim.rests_on == ("labels.function",)
     assert claim.witness is not None and claim.witness["examples"] == [0, 2]
-    assert proof.certificate is None and "no network has them" in verdict(proof)
+    assert proof.certificate is None and "no network outputs them" in verdict(proof)
     page = report(proof).files["report.md"].decode()
     assert "## The blocks" not in page and "refuted" in page
 

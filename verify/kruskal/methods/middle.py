@@ -89,9 +89,9 @@ def primes_of(N: int) -> tuple[int, int]:
 @dataclass(frozen=True)
 class Findings:
     """The result of some pieces of a search. settled: whether every dependent set of k in them
-    was decided; False if the list was too short. relation: a witness, or None. alarms: sets
-    dependent modulo the first prime, which are tested modulo larger primes. false_alarms: sets that
-    are dependent modulo these primes as well, but not over Q."""
+    was decided; False if the list was too short. relation: a witness, or None. alarms: how many
+    sets are dependent modulo the first prime and so tested modulo larger primes. false_alarms: how
+    many are also dependent modulo these primes, but not over Q."""
 
     settled: bool
     relation: Relation | None

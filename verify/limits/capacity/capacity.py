@@ -62,9 +62,9 @@ def capacity(
     """How many labels of these examples H heads memorize, for each notion of memorizing.
 
     The conclusion holds if both bounds on the largest rank of the Jacobian agree, and is undecided
-    otherwise. Only the width of the labels matters, but the claims also say what excludes the
-    labels of the data. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md.
-    Raises InputError if the Jacobian is too large or the device is missing.
+    otherwise. Only the width of the labels matters, but the claims also say what excludes the given
+    labels. Arithmetic: exact. Source: ours, docs/tightness.md and docs/given-labels.md. Raises
+    InputError if the Jacobian is too large or the device is missing.
 
     >>> from attncert import Capacity, Dataset, capacity
     >>> data = Dataset.of([[1, 0], [0, 1]], [[1, 2], [3, 1], [1, 1]], [5, "1/3", 7])
