@@ -95,7 +95,7 @@ class Apriori(Conditioning):
 
 
 def least_c(head: SteeringHead, table: ObjectArray, lead: ObjectArray, bits: int) -> int:
-    """The least c, computed exactly, at which every target row leads by `bits`."""
+    """The least c, computed exactly, at which every target row leads by `bits` bits."""
     finite = table[list(head.earlier)] - head.c * lead
     least = 1
     for row, beta, target in zip(lead, finite, head.targets, strict=True):

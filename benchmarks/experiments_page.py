@@ -177,8 +177,8 @@ def _joining(series: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def _place(row: Row) -> tuple[int, str]:
-    """Sort key of a row: the series heads, context and head width come first, in this order; small
-    series come after the large ones of the same name."""
+    """Sort key of a row: the series "heads", "context" and "head width" come first, in this order;
+    small series come after the large ones of the same name."""
     names = list(_AXES)
     base = row["series"].split(",")[0]
     return (names.index(base) if base in names else len(names)), row["series"]

@@ -121,7 +121,7 @@ LARGE, VALUE = 0, 1
 def rotary_adder(c: int = 1000) -> Case:
     """The adder with 1 parameter on AdderBoard (issue 71, jnros), with the numbers stated there.
 
-    Digit d is (c - d^2/c, -d). The digits i of the two numbers are 19 places apart, which is a full
+    Digit d is (c - d^2/c, -d). Digits i of the two numbers are 19 places apart, which is a full
     turn of the rotation. So the query before digit i of the sum sees a_i and b_i ten times as
     strongly as a_(i-1) and b_(i-1), and other digits very weakly: its second coordinate becomes
     10t - c', where t is the sum of both digits and the carry into place i, and c' is the carry into

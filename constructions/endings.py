@@ -32,8 +32,8 @@ def endings_wait() -> Iterator[None]:
 
 @contextmanager
 def endings_interrupt() -> Iterator[None]:
-    """SIGTERM and SIGHUP, unless they are handled already, raise KeyboardInterrupt in the block and
-    end the process after it; a second signal ends it at once."""
+    """SIGTERM and SIGHUP, unless already handled, raise KeyboardInterrupt in the block and end the
+    process after it; a second signal ends it at once."""
     came: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -10,7 +10,7 @@ MOST_NAME = 64  # the longest name, in characters
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """One line of untrusted text, with white space folded and the rest `escaped`.
+    """One line of untrusted text, with white space collapsed and the rest `escaped`.
 
     limit: the largest number of characters; the last of them is "…" if some were cut.
 

@@ -92,7 +92,7 @@ def on_cpu(n: int, width: int, k: int, count: int, limit: float) -> dict[str, An
 
 
 def steps(n: int, width: int, k: int, count: int) -> dict[str, Any]:
-    """The time of each step of one batch; since each waits for the device, their sum is larger."""
+    """The time of each step of one batch; their sum is larger, as each waits for the device."""
     cupy = importlib.import_module("cupy")
     from attncert.verify.rank.engines.cuda import CudaKernels
 

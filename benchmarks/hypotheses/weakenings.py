@@ -105,7 +105,7 @@ def _a1(x: Instance, strength: int) -> bool:
 
 
 def _a2(x: Instance, least: int, most: int, affine: int = 0) -> bool:
-    """Whether contexts have rank >= least, one of them <= most, and affine rank >= affine."""
+    """Whether contexts have rank >= least and affine rank >= affine, and one has rank <= most."""
     ranks = [rank(x.context(t)) for t in range(len(x.contexts))]
     flat = all(affine_rank(x.context(t)) >= affine for t in range(len(x.contexts)))
     return flat and least <= min(ranks) <= most

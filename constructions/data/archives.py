@@ -50,7 +50,7 @@ def read_arrays(
     check: Callable[[list[tuple[int, ...]]], None] = lambda shapes: None,
     limit: int = MAX_ARRAY_BYTES,
 ) -> dict[str, AnyArray]:
-    """The arrays of an .npz archive whose names `choose` picks. Raises InputError
+    """The arrays in an .npz archive that `choose` picks by name. Raises InputError
     before any array is read if sizes, shapes (judged by `check`) or dtypes are wrong."""
     with _refused(source, _NPZ):
         _require_short_directory(file)

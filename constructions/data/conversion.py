@@ -24,7 +24,7 @@ from attncert.constructions.errors import InputError
 from attncert.constructions.numerals import integer
 
 MAX_AXES = 8  # the deepest nesting of lists
-MAX_DIGITS = 4_300  # in the longest number in JSON: Python's own default limit
+MAX_DIGITS = 4_300  # digits in a JSON number: Python's own default limit
 
 
 class Longest(NamedTuple):
@@ -42,7 +42,7 @@ MAX_BYTES = 2**32  # the largest array of numerators, estimated before it is mad
 NUMBER = re.compile(r"-?[0-9]+(?:/[1-9][0-9]*)?")
 _A_NUMBER = 'an integer, a finite float or a string "p/q"'
 _PLAIN = {int, float, str, Fraction, list, tuple}  # types that are not arrays
-_INT64 = 2**62 - 1  # so that the sum and the difference of two entries fit, too
+_INT64 = 2**62 - 1  # so that the sum and the difference of two entries also fit
 _CHUNK = 2**20  # entries of a float array converted at a time, to bound the memory that this takes
 
 Exact = tuple[IntegerArray, int]  # numerators (integer dtype or Python integers), denominator > 0

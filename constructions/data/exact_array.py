@@ -53,8 +53,8 @@ class ExactArray:
 
     @classmethod
     def of(cls, values: Any, argument: str = "values", longest: Longest = OF_DATA) -> ExactArray:
-        """The exact array of nested lists of int, float (a dyadic rational), Fraction or "p/q", of
-        a NumPy array, a PyTorch tensor, or the like. Raises InputError, which names the place."""
+        """The exact array made from nested lists of int, float (a dyadic rational), Fraction or
+        "p/q", a NumPy array, a tensor, or the like. Raises InputError, which names the place."""
         values = on_host(values, argument)
         if not isinstance(values, np.ndarray):
             return cls(*from_lists(argument, values, longest))

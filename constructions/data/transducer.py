@@ -101,7 +101,7 @@ class Transducer:
 
     @cached_property
     def symbols(self) -> tuple[tuple[int, ...], ...]:
-        """For each place of a sequence, the symbols that some input has there."""
+        """For each place in a sequence, the symbols that some input has there."""
         found: list[set[int]] = [set() for _ in range(self.prompt + len(self.letters))]
         for i, (letters, places) in enumerate(zip(self.letters, self.places, strict=True)):
             for letter in letters:

@@ -2,7 +2,7 @@
 
 Any prime that divides no denominator gives a sound certificate: rank k modulo p implies rank at
 least k over Q. But a careless choice of prime loses *completeness*. The features of a layer are
-quotients of powers of two, and modulo p a power of two takes at most ord_p(2) different values; if
+quotients of powers of two, and powers of two take at most ord_p(2) different values modulo p; if
 that order is small, ranks are too low. The Mersenne prime 2^61 - 1 is such a choice: 2 has order 61
 there.
 
