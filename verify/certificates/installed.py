@@ -1,5 +1,5 @@
-"""The versions of installed packages. Each is read once, since reading takes 1 ms and a proof
-lists nine."""
+"""The versions of installed packages. Each version is read once, since reading one takes 1 ms and a
+proof lists nine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def version(package: str) -> str:
 
 
 def versions(device: Mapping[str, str] | None = None) -> Mapping[str, str]:
-    """The versions of Python and the libraries used. device: `Device.versions` of a device."""
+    """The versions of Python and the libraries used. device: a device's `versions`."""
     packages = ("attncert", "python-flint", "sympy", "mpmath", "numpy", "scipy", "networkx")
     libraries = {"python": platform.python_version()} | {p: version(p) for p in packages}
     return libraries | dict(device or {})

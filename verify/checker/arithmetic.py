@@ -1,7 +1,7 @@
 """The arithmetics in which `network.py` evaluates blocks. Their functions act on vectors.
 
 Exact vectors are defined in `exact.py`. Vectors of balls are pairs (centres, radii) as in
-`near.py`; they use the true exponential. `Mixed` works with both kinds: results of exact vectors
+`near.py`; they use the true exponential. `Mixed` works with both kinds: results from exact vectors
 are exact, unless they are irrational or too long.
 """
 
@@ -28,7 +28,7 @@ class Enclosed:
         self.balls, self.one = Balls(P, limits), 1 << P
         limits.long |= 4 * P > SHORT
         self.functions = Functions(P, limits)
-        # ln 2 is the sum of 1 / (k 2^k). Each of P terms is rounded down; the rest is below 2^-P.
+        # ln 2 is the sum of 1 / (k 2^k). P terms are rounded down; the rest is below 2^-P.
         self.ln_2 = sum(self.one // (k << k) for k in range(1, P + 1)), P + 1
 
     def vector(self, entries: list[int], unit: int) -> Any:

@@ -25,7 +25,7 @@ KEYS = {
 SMOOTH = "silu", "gelu", "gelu-tanh"
 ACTIVATIONS = "identity", "relu", "threshold", *SMOOTH
 Head = namedtuple("Head", "key query out")
-# parts: the `General` parts of general attention, otherwise None.
+# parts: a `General` for general attention, otherwise None.
 Attention = namedtuple("Attention", "of rule unit heads mask residual parts")
 # norms (of queries and keys), rotary, cap, slopes, tables, sinks: None if the block has none. next:
 # 1 if the query is at the place after the last token, else 0.
@@ -124,7 +124,7 @@ def is_next(one: Any) -> int:
 
 def differentiable(limits: Limits, read: Any, written: Any, unit: str, activations: Any) -> Any:
     """The blocks of a claim about derivatives, each with its form in the certificate. They must be
-    softmax attention with this unit or affine maps with these activations. Groups are expanded."""
+    softmax attention with this unit, or affine maps with these activations. Groups are expanded."""
     pairs = flat(read, written)
     for one, as_written in pairs:
         if type(one) is Attention and one.parts is None:
@@ -139,8 +139,8 @@ def differentiable(limits: Limits, read: Any, written: Any, unit: str, activatio
 
 
 def flat(read: Any, written: Any) -> list[Any]:
-    """`residual` becomes a number k: the block adds the input of the first of the k blocks that end
-    with itself, or nothing if k = 0."""
+    """`residual` becomes a number k: the block adds the input of the first of the k blocks ending
+    with this one, or nothing if k = 0."""
     pairs = list[Any]()
     for one, as_written in zip(read, written, strict=True):
         inner = [(one._replace(residual=int(one.residual)), as_written)]
@@ -177,7 +177,7 @@ def mask_of(mask: Any) -> Any:
 
 
 def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix of any size; `dims` does not contain its size."""
+    """A matrix of any size, because its size is not in `dims`."""
     if hasattr(rows, "integers"):
         return Table(*rows.integers(where))
     need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")
@@ -197,7 +197,7 @@ def widths(blocks: Any, n: int, token: int, query: int) -> tuple[int, int]:
     for one in blocks:
         every = one.of == "all"
         reads = [query + n * token if one.of == "row" else query, *([token] if every else [])]
-        tokens = None  # a group sets it; other blocks make tokens as wide as the query
+        tokens = None  # set by a group; any other block makes tokens as wide as the query
         if type(one) is Group:
             sizes = []
             tokens, made = widths(one.blocks, n, token, query)

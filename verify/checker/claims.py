@@ -142,6 +142,6 @@ def check_file(
         status, message = rejected.args
     except (MemoryError, OverflowError) as error:
         status, message = "over limit", type(error).__name__
-    except Exception as error:  # unreadable, or a wrong type somewhere: no claim was checked
+    except Exception as error:  # unreadable, or a value has a wrong type: no claim was checked
         status, message = "unusable", f"{type(error).__name__}: {str(error)!a:.200}"
     return Verdict(status, cert["claim"], message, cert["dims"])

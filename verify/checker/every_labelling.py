@@ -12,9 +12,9 @@ whose outputs are those labels. It is checked that
 (2) the Jacobian of the T*m outputs with respect to all weights has rank T*m.
 
 Theorem. (1) and (2) prove the claim. Proof. By (1) and (2) the outputs map a neighbourhood of these
-weights onto a neighbourhood of 0. Given labels y, choose c > 0 such that y / c is in it. Outputs
-are linear in V, so multiplying V by c turns weights that output y / c into weights that output y.
-QED
+weights onto a neighbourhood of 0. Given labels y, choose c > 0 such that y / c is in the latter.
+Outputs are linear in V, so multiplying V by c turns weights that output y / c into weights that
+output y. QED
 
 The Jacobian. Let C = E^T (diag p - p p^T) E and g = C (V O)_j. Output j has these derivatives:
 
@@ -22,8 +22,8 @@ The Jacobian. Let C = E^T (diag p - p p^T) E and g = C (V O)_j. Output j has the
     for V_ab:  z_a O_bj                                   for O_bj:   (V^T z)_b
 
 The Jacobian is J D with J rational and D diagonal, with ln 2 for the columns of K and 1 elsewhere,
-so its rank is that of J. Contexts and queries are multiplied by common denominators; each K, Q and
-V, and O, is scaled to integers without a common factor. Each column of J is thereby multiplied by a
+so its rank is that of J. Contexts and queries are multiplied by common denominators; O and each K,
+Q and V are scaled to integers without a common factor. Each column of J is thereby multiplied by a
 nonzero number, and softmax sums are the only denominators left. None may be 0 modulo the prime p.
 Then a minor that is not 0 modulo p is not 0: if the rank modulo p is T*m, so is the rank of J.
 """

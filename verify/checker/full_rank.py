@@ -42,8 +42,8 @@ def prime_of(limits: Limits, cert: Any, rows: int) -> int:
 
 def independent(columns: list[Any], p: int) -> list[Any]:
     """Columns of a shared context that span all its columns modulo p. A feature is a mean over a
-    column, so in every row the features of the other columns are the same combinations of these,
-    and add nothing to the rank."""
+    column, so in every row the features from the other columns are the same combinations of those
+    from these columns, and add nothing to the rank."""
     echelon = Echelon(p, len(columns))
     return [column for column in columns if echelon.joins(column)]
 

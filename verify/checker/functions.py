@@ -125,8 +125,8 @@ class Functions:
         """2^W cos x and 2^W sin x for x = X / 2^W in [0, 2], with a bound on both errors.
 
         Term k of e^(ix), x^k / k!, is computed from the previous one, rounded down. Its error e_k
-        is at most e_(k-1) x / k + 2, so e_1 = 0, e_2 <= 2, e_3 <= 10/3, and all are below 4. The
-        first term computed as 0 is thus below 4. Each later term is at most half the previous,
+        is at most e_(k-1) x / k + 2, so e_1 = 0, e_2 <= 2, e_3 <= 10/3, and all are below 4. So the
+        first term that is computed as 0 is below 4. Each later term is at most half the previous,
         since k > 2 or x is tiny, so that these terms add up to less than 8.
         """
         need(X <= 2 << W, "an angle is out of range", "over limit")
@@ -160,12 +160,12 @@ def centred(centres: Any, radii: Any, unit: int) -> Any:
 
 
 def normalized(balls: Any, epsilon: tuple[int, int], P: int, limits: Limits) -> Any:
-    """Balls over 2^P of y_i = x_i / sqrt(x.x / n + p / q), from balls x_i over any unit u. Entries
+    """Balls over 2^P for y_i = x_i / sqrt(x.x / n + p / q), from balls x_i over any unit u. Entries
     may be tiny or huge, because only the result is rounded.
 
     Let x_i = X_i / u and D = q X.X + n p u^2. Then y_i = X_i / sqrt(X.X / n + u^2 p / q) =
     X_i sqrt(n q / D). At a fixed D > 0, y_i increases with X_i, so the ends of the ball X_i bound
-    it. A positive end is divided by the largest D for a lower bound, a negative one by the least D;
+    it. A positive end is divided by the largest D for a lower bound, a negative end by the least D;
     upper bounds are lower bounds of -y_i. For real z, floor(sqrt(z)) = isqrt(floor(z)) if z >= 0,
     and ceil(sqrt(z)) = isqrt(ceil(z) - 1) + 1 if z > 0.
     """

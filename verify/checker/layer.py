@@ -1,7 +1,7 @@
 """An attention layer, its logits and its saturation; the claim "interpolation".
 
 For an example with context E (rows are tokens) and query e, a head has the logits ln 2 * k. Here k
-= E @ key @ query.T @ e must be integers, so the softmax weights 2^k_i / sum_j 2^k_j are rational.
+= E @ key @ query.T @ e must be integral, so the softmax weights 2^k_i / sum_j 2^k_j are rational.
 """
 
 if __name__ == "__main__":
@@ -160,7 +160,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
         maps.append(list(zip(*by_row, strict=True)))
     unit = limits.product(V.unit, W.unit)
     for t, (columns, times, logits) in enumerate(shifts(limits, layer)):
-        terms, bits = [], layer.tables[0].bits  # bits: no more than in the common denominator
+        terms, bits = [], layer.tables[0].bits  # bits: no more than the common denominator has
         for x, rows in zip(logits, maps, strict=True):
             bits += max(x)
             limits.allow(bits, len(x) + d + m)

@@ -34,7 +34,7 @@ from .reading import Table, all_of, dims, numbers, typed
 # radius: (numerator, denominator). weights: tables of keys, queries, values and the output.
 Parts = namedtuple("Parts", "contexts queries labels weights radius unknowns inverse")
 NO_INVERSE = "near.inverse is null; check --fast computes such a matrix"
-GUARD, COARSE = 128, 64  # extra bits of balls, beyond those of 1 / radius; bits of derivatives
+GUARD, COARSE = 128, 64  # bits of balls beyond the length of 1 / radius; bits of derivatives
 
 
 def up(x: int, unit: int) -> int:
@@ -54,7 +54,7 @@ class Balls:
         self.P, self.limits, self.dot = P, limits, limits.dot
 
     def combination(self, factors: Any, unit: int, vector: Any) -> tuple[int, int]:
-        """A ball for sum factors_i v_i / unit for integers factors_i and balls v_i."""
+        """A ball that contains sum factors_i v_i / unit, given integers factors_i and balls v_i."""
         centres, radii = vector
         radius = self.dot(map(abs, factors), radii)
         return self.dot(factors, centres) // unit, up(radius, unit) + 1
@@ -74,8 +74,8 @@ class Balls:
 
         With y = |X| / 2^(P+s) < 1/64, exp(X / 2^P) = exp(-y)^(2^s). Each term of exp(y) is computed
         from the previous one and rounded down, so the error of term k is below error_(k-1) y / k +
-        1 < 2. The first term computed as 0 is thus below 2, and the later terms add up to less than
-        (1/2 + 1/6 + ...) 2 < 2.
+        1 < 2. So the first term that is computed as 0 is below 2, and the later terms add up to
+        less than (1/2 + 1/6 + ...) 2 < 2.
         """
         P = self.P
         if -X >= P << P:
@@ -117,9 +117,9 @@ def evaluated(on: Balls, weights: Any, data: Any, sizes: Any, unknowns: Any = No
     derivatives with respect to them.
 
     p = softmax(E w) with w = key q, q = query.T e. A head adds p.s to output j, with s = E (value
-    output_j). So the derivative of output j is g_i = p_i (s_i - p.s) with respect to logit i, gamma
-    = E.T g for w, gamma_a q_b for key[a][b], e_a (key.T gamma)_b for query[a][b], z_a output_bj
-    with z = E.T p for value[a][b], and (value.T z)_b for output[b][j].
+    output_j). So the derivative of output j with respect to logit i is g_i = p_i (s_i - p.s); with
+    respect to w it is gamma = E.T g; to key[a][b], gamma_a q_b; to query[a][b], e_a (key.T
+    gamma)_b; to value[a][b], z_a output_bj with z = E.T p; and to output[b][j], (value.T z)_b.
     """
     m, H, d_v = sizes
     contexts, unit, queries, unit_e = data
@@ -183,7 +183,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     (p,), q, _ = numbers(limits, [claim["radius"]], "near.radius", 1)
     need(p > 0, "near.radius must be above 0", "wrong")
     unknowns = [typed(x, int, "each unknown") for x in typed(claim["unknowns"], list, "unknowns")]
-    order = sorted(unknowns)  # not a set: integers can be chosen to collide there
+    order = sorted(unknowns)  # not a set: integers can be chosen to collide in one
     fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0
     fits = fits and order[-1] < H * (2 * d * d_h + d * d_v + d_v * m)
     need(fits, "near.unknowns must name examples * labels distinct weights", "wrong")

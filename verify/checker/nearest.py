@@ -19,10 +19,10 @@ generates the right answer; the next symbol is the one with the largest output. 
 of letters, each a tuple of symbols at given places. A finite machine reads the letters in order;
 each step writes a symbol of the answer, which follows the prompt. Before symbol i, a situation
 fixes the last `width` letters up to letter i (null: all letters), a state that can be reached
-before them, and the symbols written since. Any other place may hold any symbol that some word puts
-there. The blocks before the first attention are computed for each of these symbols, and
+before them, and the symbols written since then. Any other place may hold any symbol that some word
+puts there. The blocks before the first attention are computed for each of these symbols, and
 attention reads a box that contains all results. If a box does not settle which output is largest,
-the set of symbols at the first place in `halves` is halved, then at the next place, and so on.
+the set of symbols at the first place in `halves` is halved, then that at the next place, and so on.
 
 Theorem. If the output of the right symbol is the largest in every situation, for its whole box, all
 answers are right. Proof by induction over the answer: if the answer is right before symbol i, some
@@ -50,7 +50,7 @@ from .near import GUARD
 from .reading import MAX_ITEMS, all_of, dims, numbers, typed
 from .sequences import placed
 
-Parts = namedtuple("Parts", "network margin others")  # others: distinct labels and their squares
+Parts = namedtuple("Parts", "network margin others")  # others: (label, its squared norm)
 
 
 def parts(cert: Any, limits: Limits) -> Parts:
@@ -219,7 +219,7 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
             while boxes:
                 box, left = boxes.pop()
                 may, does = leads(box, right)
-                part = len(left) < len(halves)  # a part need not contain an input
+                part = len(left) < len(halves)  # part of a box need not contain an input
                 need(may or part, f"the margin {where} is smaller than claimed", "wrong")
                 if not does:
                     need(left, undecided, "over limit")
@@ -228,7 +228,7 @@ def domain_judge(cert: Any, parts: Generating, limits: Limits) -> str:
 
 
 def halved(box: Any, first: int, *left: int) -> Any:
-    """The box with either half of the symbols at the first place, and the remaining places."""
+    """Two boxes, each with half of the symbols at the first place, and the remaining places."""
     middle = len(box[first]) // 2
     halves = filter(None, (box[first][:middle], box[first][middle:]))
     return [([*box[:first], some, *box[first + 1 :]], left) for some in halves]

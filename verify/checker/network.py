@@ -258,7 +258,7 @@ class Derived:
 
     @cached_property
     def behind(self) -> dict[str, Any]:
-        """The rows, their unit and the bits of the longest number."""
+        """Contexts and queries, each as rows, their unit and the bits of the longest number."""
         data, (T, d) = self.data, dims(self.cert, "examples width")
         wide = width_of(self.cert, data)
         queries = numbers(self.limits, data["queries"], "queries", T, wide)

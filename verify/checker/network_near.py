@@ -40,7 +40,7 @@ def parts(cert: Any, limits: Limits) -> Parts:
     for n in {len(tokens) for tokens in contexts.rows}:
         need(widths(read, n, d, d)[1] == m, "the outputs must have as many numbers as the labels")
     unknowns = [typed(x, int, "each unknown") for x in typed(claim["unknowns"], list, "unknowns")]
-    order = sorted(unknowns)  # not a set: integers can be chosen to collide there
+    order = sorted(unknowns)  # not a set: integers can be chosen to collide in one
     fits = len(order) == T * m and all(map(lt, order, order[1:])) and order[0] >= 0
     need(fits, "near.unknowns must name examples * labels distinct weights", "wrong")
     return Parts(
@@ -58,7 +58,7 @@ class BallNumbers:
     """The arithmetic of single balls (centre, radius) over 2^P, as defined in `near.py`."""
 
     zero = (0, 0)
-    bytes = 600  # the size of logits and softmax weights, for a token and a row
+    bytes = 600  # memory for logits and softmax weights, for one token and one row
 
     def __init__(self, P: int, limits: Limits) -> None:
         self.balls, self.limits, self.one = Balls(P, limits), limits, (1 << P, 0)
@@ -117,7 +117,7 @@ def evaluated(cert: Any, parts: Parts, P: int, limits: Limits, *, box: bool) -> 
     free, reach, first, blocks = set(parts.unknowns) if box else set(), up(p << P, q), 0, []
 
     def balls(table: Table, start: int) -> Any:
-        """The table as balls, in a list of one field. Its weights are numbered from `start` on."""
+        """The table as balls, for a single field. Its weights are numbered from `start` on."""
         rows, k = [], start
         for row in table.rows:
             limits.on_time()

@@ -1,6 +1,6 @@
 """The claim "network-rank": rows computed from a network with softmax blocks are independent.
 
-`rank.of` says which rows: one for each entry of each label, or one for each example:
+`rank.of` says which rows they are: one for each entry of each label, or one for each example:
 
     "jacobian"          the derivatives of the outputs with respect to all weights. Then the
                         labellings that weights of this shape output contain an open set.
@@ -22,7 +22,7 @@ p_{L-l+1}.
 
 What it shows. Let D be a common denominator of the logits of a block on these data, and c a
 multiple of D that is 1 modulo every p_k. If the keys are multiplied by such a c in one block after
-another, all logits become integers and no residue changes. So these are the residues of actual
+another, all logits become integers and no residue changes. So these are the residues for actual
 real weights. A derivative is a polynomial in ln 2 with rational coefficients, and ln 2 is
 transcendental. So a minor is not 0 if it is not 0 modulo p_0 with some integer (`rank.slope`) in
 place of ln 2. Denominators are softmax sums and the denominators in the file; none may be 0 modulo
@@ -228,7 +228,7 @@ def message(of: str, T: int, rank: int, p: int) -> str:
     shown = {
         "jacobian": f"weights of this shape output an open set of labellings of {all_of(T)}",
         "jacobian at zero": f"weights of this shape memorize every labelling of {all_of(T)}",
-        "features": f"one choice of keys and queries serves all labels of {all_of(T)}",
+        "features": f"one choice of keys and queries serves every labelling of {all_of(T)}",
     }
     return f"{shown[of]}: the {of} has rank {rank} modulo {p}".replace(
         "features has", "features have"

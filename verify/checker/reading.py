@@ -18,7 +18,7 @@ from typing import Any
 from .limits import SHORT, Limits, Rejected, need
 
 MAX_FILE_BYTES, MAX_ITEMS = 2**28, 2**23  # an item is a comma or an opening bracket
-MAX_DIGITS, MAX_INTEGER = 500_000, 4300  # digits of p or q in "p/q"; of a JSON integer
+MAX_DIGITS, MAX_INTEGER = 500_000, 4300  # digits of p or q in "p/q", and of a JSON integer
 MAX_DEPTH = 64  # the deepest nesting of brackets
 NUMBER = re.compile(f"-?[0-9]{{1,{MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
 Table = namedtuple("Table", "rows unit bits")  # integers `rows` over `unit`, of at most `bits` bits

@@ -21,7 +21,7 @@ PACKAGES = (  # in Debian 12 and Ubuntu
 )
 _NEEDED = ("make", "coqc", "ocamlfind", "ocamlopt")
 _ENDS = {0: "holds", 1: "wrong", 2: "unusable", 3: "over limit"}
-_LONGEST = 999_999_999  # the largest limits (seconds, MiB) that the executable accepts
+_LONGEST = 999_999_999  # the largest limit (in seconds or MiB) that the executable accepts
 
 
 def sources() -> list[Path]:
@@ -54,7 +54,7 @@ def executable() -> Path:
 
 def build(progress: StageProgress = silent) -> Path:
     """Compile the theorems and the checker, and return the executable. This takes minutes and
-    1.1 GB. progress: counts files.
+    1.1 GB. progress: is told the number of files compiled.
 
     Raises InputError if a tool is missing or make fails.
     """
@@ -105,7 +105,7 @@ def check_file(
     program = executable()
     limits = [_whole(limit_seconds), _whole(limit_mib)]
     if not all(limits):
-        return Verdict("over limit", None, "verified: the limits are below 1", {})
+        return Verdict("over limit", None, "verified: a limit is below 1", {})
     run = subprocess.run(
         [str(program), os.path.abspath(path), *map(str, limits)],
         capture_output=True,
@@ -127,7 +127,7 @@ def check_file(
 def _heading(
     path: str, limit_seconds: float, limit_mib: float
 ) -> tuple[str | None, dict[str, int], bool]:
-    """The claim and sizes of a file, for the message, and whether its data are in another file."""
+    """The claim and sizes in a file, for the verdict, and whether its data are in another file."""
     try:
         certificate = parse(path, Limits(limit_seconds, limit_mib))
     except (Rejected, OSError, ValueError, MemoryError, RecursionError):

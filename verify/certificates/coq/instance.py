@@ -25,13 +25,13 @@ from attncert.verify.checker.reading import integer
 
 Number = tuple[int, int]
 Matrix = list[list[Number]]
-_LONGEST = 4000  # longest number written in decimal, in bits; for all claims but interpolation
+_LONGEST = 4000  # the most bits of a number written in decimal (except in an interpolation)
 _WORD = 2**63
 
 
 @dataclass(frozen=True)
 class KernelCheck:
-    """The result of coqc: names listed by Print Assumptions, processor time and peak memory."""
+    """The result of coqc: names listed by Print Assumptions, CPU time and peak memory."""
 
     assumptions: tuple[str, ...]
     seconds: float

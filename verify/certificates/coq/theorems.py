@@ -1,6 +1,6 @@
 """The theorems proved in Coq: their names, their files, and the hashes of the files.
 
-`make kernel` compares them with the files that it compiles, so a report can cite them without Coq.
+`make kernel` compares the hashes with the files it compiles, so a report can cite them without Coq.
 """
 
 from __future__ import annotations
