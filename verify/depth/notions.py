@@ -25,7 +25,7 @@ class End(NamedTuple):
 @dataclass(frozen=True)
 class Notion:
     """The capacity of H heads (per layer): they memorize between `below` and `above` of the T·m
-    label numbers.
+    numbers in the labels.
 
     claim: whether they memorize all labels. needed: fewer heads than this cannot; None if no number
     can. enough: a number of heads that suffices for all labels; None if none is known.

@@ -6,7 +6,7 @@ the ball of an input to a ReLU does not contain 0, this input has the same sign 
 queries, with all other weights as given. So the sign is valid both for scaled and for unscaled keys
 (`verify/derivatives/tower.py`). Near these weights the ReLU is the linear map x ↦ s x with the
 slope s = 1 or 0; the tower uses this map and this slope. States stay rational (with scaled keys),
-so both proofs of `tower.py` go through.
+so both proofs in `tower.py` go through.
 """
 
 from __future__ import annotations

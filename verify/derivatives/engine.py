@@ -143,7 +143,7 @@ Block = Attention | FeedForward
 
 @dataclass(frozen=True)
 class Run:
-    """An evaluation: outputs (b, m), and the values of every block that the reverse pass needs."""
+    """An evaluation: outputs (b, m), and for every block the values that the reverse pass needs."""
 
     blocks: Sequence[Block]
     outputs: Array

@@ -1,4 +1,4 @@
-"""A third-party layer of any convention on a data set, as a network of one attention block.
+"""A third-party layer in any convention, on a data set, as a network with one attention block.
 
     logits    unit · scale · E K Qᵀ e,    unit = 1 or ln 2,    scale = 1, 1/√d_h or 1/√d
     weights   softmax over the rows of E (one query token, n context rows)

@@ -23,7 +23,7 @@ from attncert.verify.features.tables import Outer, Table, dense
 
 
 def usable_primes(data: Dataset) -> tuple[int, ...]:
-    """The primes of PRIMES_31 that do not divide the denominator of the contexts."""
+    """The primes in PRIMES_31 that do not divide the denominator of the contexts."""
     return tuple(p for p in PRIMES_31 if data.contexts.denominator % p)
 
 
@@ -122,7 +122,7 @@ def features_mod(data: Dataset, tables: Iterable[ObjectArray], p: int) -> IntArr
 def feature_residues(
     data: Dataset, tables: Sequence[ObjectArray]
 ) -> Iterator[tuple[IntArray, int]]:
-    """(Z mod p, p) for the primes of PRIMES_31 modulo which the features exist."""
+    """(Z mod p, p) for the primes in PRIMES_31 modulo which the features exist."""
     for p in PRIMES_31:
         try:
             yield features_mod(data, tables, p), p
@@ -131,7 +131,7 @@ def feature_residues(
 
 
 def rank_of(data: Dataset, layer: Layer) -> tuple[int, int]:
-    """The largest rank of Z modulo a prime of PRIMES_31, and this prime; 0 if no features exist.
+    """The largest rank of Z modulo a prime in PRIMES_31, and this prime; 0 if no features exist.
 
     The rank is a lower bound on the rank over ℚ. The first prime with full rank ends the search.
     """

@@ -99,7 +99,7 @@ def kruskal(
 
 @contextmanager
 def _searching(cluster: Cluster | None) -> Iterator[None]:
-    """A context for the search that attributes contradictions to false records from workers."""
+    """A context manager for the search: contradictions mean that records from workers are false."""
     try:
         yield
     except Contradiction:

@@ -52,7 +52,7 @@ CLAIM, NETWORK_CLAIM = "interpolation-near", "network-near"
 MOST_UNKNOWNS = 5000  # the largest T·m for which a file is written
 MOST_WITH_INVERSE = 2000  # the largest T·m for which the file contains the inverse
 ERROR_BITS = 128
-_SLACK = (4, 2)  # radii to try, over the first Newton step; they allow κ up to 3/4 and up to 1/2
+_SLACK = (4, 2)  # radii to try, in units of Newton's first step, for κ up to 3/4 and up to 1/2
 _FINER = 24  # bits of a step after rounding
 _SOURCE = "ours; verify/newton/contraction.py"
 
@@ -89,7 +89,7 @@ class Near:
 
     @property
     def with_inverse(self) -> bool:
-        """Whether the certificate contains the inverse. Otherwise only the fast check decides."""
+        """Whether the certificate contains the inverse. Without it, only the fast check decides."""
         return len(self.unknowns) <= MOST_WITH_INVERSE
 
 
@@ -137,7 +137,7 @@ def certify(data: Dataset, weights: FloatArray, shape: Shape | Architecture) -> 
 
 
 def stepped(weights: FloatArray, unknowns: tuple[int, ...], step: FloatArray) -> ObjectArray:
-    """The weights minus a step in the unknowns, which is rounded to a grid; then exact.
+    """The weights minus a step in the unknowns: exact, once the step is rounded to a grid.
 
     >>> stepped(np.array([0.5, 3.0]), (1,), np.array([1 / 3])).tolist()
     [Fraction(1, 2), Fraction(89478485, 33554432)]

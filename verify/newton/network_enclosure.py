@@ -92,7 +92,7 @@ def _evaluated(
     radius: Fraction,
     floats: bool,
 ) -> BallArray:
-    """The enclosure in float64 or in Arb balls, computed for some examples at a time."""
+    """The enclosure in float64 or in Arb balls, computed for a few examples at a time."""
     on = _FLOATS if floats else _ARBS
 
     def balls(table: AnyArray, denominator: int = 1) -> Array:

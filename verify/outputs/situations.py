@@ -257,8 +257,8 @@ class Cases:
 
     @cached_property
     def _places(self) -> list[list[int]]:
-        """For each symbol of the answer, the places whose symbols are halved, in order: first the
-        one where the bound for one situation is highest if only the first symbol is allowed."""
+        """For each symbol of the answer, the places whose symbols are halved: those where allowing
+        only the first symbol raises the bound for one situation most, in decreasing order."""
         found = []
         for place in range(len(self.domain.letters)):
             situation = next(self.domain.situations(place, self.width))

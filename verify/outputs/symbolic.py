@@ -101,8 +101,8 @@ def work(data: Dataset, layer: Layer, right_inverse: fmpq_mat) -> int:
 
 
 def _features(data: Dataset, layer: Layer) -> list[list[Any] | None]:
-    """Z as T rows of H·d rationals (domain QQ), by SymPy's log and exp; None if a softmax weight of
-    the example is not rational. Heads that share key and query objects are computed once.
+    """Z as T rows of H·d rationals (domain QQ), with SymPy's log and exp; None if a softmax weight
+    of the example is not rational. Heads that share key and query objects are computed once.
     """
     names = [(id(head.key), id(head.query)) for head in layer.heads]
     heads = {

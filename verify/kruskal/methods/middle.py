@@ -56,7 +56,7 @@ from attncert.verify.kruskal.methods.quotient_compiled import (
 from attncert.verify.kruskal.vectors import Vectors
 from attncert.verify.rank.rational import Relation
 
-_FROM = {5: 400, 6: 150}  # the number of vectors from which this is quicker than quotients
+_FROM = {5: 400, 6: 150}  # the number of vectors from which this search is quicker than quotients
 _WIDTH = 16  # coordinates modulo 5 in one word
 _EXTRA = 4
 _LISTED = 1 << 14  # limit on the number of small sets found in one call
@@ -65,7 +65,7 @@ _PARTNER, _START = 2e-7, 2.0
 
 
 def worth_trying(k: int, N: int, rank: int) -> bool:
-    """Whether this method can decide sets of k and is quicker than quotients."""
+    """Whether this method can decide sets of k and is quicker than the search by quotients."""
     return k in _FROM and _FROM[k] <= N <= MOST and rank >= 12
 
 
@@ -82,7 +82,7 @@ def seconds(k: int, N: int, threads: int = 2) -> float:
 
 
 def primes_of(N: int) -> tuple[int, int]:
-    """The primes. A set reported as independent is independent modulo one of them or over Q."""
+    """The primes. A set reported as independent is independent modulo one of these or over Q."""
     return 5, search_primes(N)[0]
 
 

@@ -138,7 +138,7 @@ def _keys(table, start, keys, inverses, p):  # type: ignore[no-untyped-def]
 
 @_compiled
 def search(table, wide, start, stop, k, modulo_p, modulo_q, hits):  # type: ignore[no-untyped-def]
-    """Search k-sets with the smallest index in start .. stop - 1 (any index if k = 2) that are
+    """Find the k-sets with the smallest index in start .. stop - 1 (any index if k = 2) that are
     dependent modulo p and q.
 
     table: (k, N) coordinates modulo p. wide: (N, w) coordinates of the same vectors modulo another

@@ -1,5 +1,5 @@
-"""The jobs of a question about the Kruskal rank: shards of all sets of a size or of random subsets,
-which run on many cores. Sizes that take less than a second are not divided into shards.
+"""The jobs for a question about the Kruskal rank: shards of all sets of one size or of random
+subsets, run on many cores. Sizes that take less than a second are not divided into shards.
 
 Records from a cluster are checked for their form and counts, and one record is recomputed. The
 choice of this record depends on all records, so that identical runs give the same result. Bounds

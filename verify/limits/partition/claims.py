@@ -8,8 +8,8 @@ that
 
 with at most r examples in the first group and at most r - 1 in every other group, one group per
 head (docs/mathematics.md, section 2). A1 implies (P) and is coNP-hard to decide. (P) is decided by
-one elimination per group, and may hold if A1 is false. Subsets inherit (P), so examples that cannot
-be placed may be left out; the question is then how many examples H heads can place.
+one elimination per group, and may hold even if A1 is false. Subsets inherit (P), so examples that
+cannot be placed may be left out; the question is then how many examples H heads can place.
 
 verify/limits/partition/bound.py gives an upper bound on how many can be placed.
 """

@@ -143,8 +143,8 @@ def _relations(parts: Sequence[_Parts]) -> tuple[Relation, ...]:
 
 
 def _equations(parts: Sequence[_Parts]) -> ObjectArray:
-    """One row for each example, with the total and the factor of each class. Each column is made
-    integral by its own least common denominator."""
+    """One row for each example, with the total and the factor of each class. Each column is
+    multiplied by its own least common denominator."""
     d = len(parts[0].total)
     kinds = {kind: d + j for j, kind in enumerate(dict.fromkeys(p.kind for p in parts if p.kind))}
     units = dict.fromkeys(kinds, 1)
