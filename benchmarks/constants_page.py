@@ -10,8 +10,8 @@ A theorem says that some c works. Three numbers say more about c, for every head
 - c and B by the a-priori bound, from the least singular value of the limit (Weyl;
   apriori.py): these are only numerical, and no claim rests on them.
 
-For the whole layer, the page shows the largest logit range, the expected bits of an exact readout,
-the condition number of Z (float64) and the number of parameters.
+For the whole layer, the page shows the largest logit range, the expected number of bits in an exact
+readout, the condition number of Z (float64) and the number of parameters.
 
 python docs/make_gallery.py constants
 """

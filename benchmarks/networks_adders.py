@@ -121,12 +121,12 @@ LARGE, VALUE = 0, 1
 def rotary_adder(c: int = 1000) -> Case:
     """The adder with 1 parameter on AdderBoard (issue 71, jnros), with the numbers stated there.
 
-    Digit d is (c - d^2/c, -d). Digits i of the two numbers are 19 places apart, which is a full
-    turn of the rotation. So the query before digit i of the sum sees a_i and b_i ten times as
-    strongly as a_(i-1) and b_(i-1), and other digits very weakly: its second coordinate becomes
+    Digit d is the vector (c - d^2/c, -d). Digits i of the two numbers are 19 places apart, which is
+    a full turn of the rotation. So the query before digit i of the sum sees a_i and b_i ten times
+    as strongly as a_(i-1) and b_(i-1), and other digits very weakly: its second coordinate becomes
     10t - c', where t is the sum of both digits and the carry into place i, and c' is the carry into
-    place i - 1. If this is 94 or more, SwiGLU subtracts 100. The logits are those of the nearest
-    multiple of 10.
+    place i - 1. If this is 94 or more, SwiGLU subtracts 100. The digit d with 10d nearest to it has
+    the largest logit.
     """
     turn, root = 2 * pi / 19, sqrt(2)
     ones, none, epsilon = fmpq_mat([[1, 1]]), fmpq_mat(1, 2), fmpq(1, 10**6)

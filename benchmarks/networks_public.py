@@ -2,9 +2,9 @@
 
 python benchmarks/networks_public.py [--quick]
 
-Each function returns data and a network, and for a network that generates an answer also the domain
-of its inputs. An output is right if it is nearer to its own label than to any other. The weights
-are ours. --quick omits the networks that take minutes.
+Each function returns data and a network, and, for a network that generates an answer, also the
+domain of its inputs. An output is right if it is nearer to its own label than to any other. The
+weights are ours. --quick omits the networks that take minutes.
 """
 
 import sys

@@ -2,8 +2,8 @@
 
 Two ways to find one are compared by their probability of detection per second:
 
-- random k-subsets, k = 197, the reference's choice: each contains a given set with probability
-  C(N - s, k - s)/C(N, k), times the rate at which subsets are certified, measured here;
+- random k-subsets, k = 197, the reference's choice: the probability C(N - s, k - s)/C(N, k)
+  that one contains a given set, times the rate at which subsets are certified, measured here;
 - circuits: bases drawn until the planted set is found and proved, measured over seeds; the time
   is summed over all runs, including those that found nothing within the limit, and
   found/seconds is the rate. The next column is the probability per basis by the hypergeometric

@@ -1,4 +1,4 @@
-"""Times the rank of Z on a Dask cluster whose workers have bounded memory, against one process.
+"""Times the rank of Z on a Dask cluster whose workers have bounded memory, and in one process.
 
     python benchmarks/spread.py [--heads H] [--mib M] [--kill SECONDS] [--note NOTE]
 

@@ -212,7 +212,7 @@ class _Search:
                 yield _Draw(key, query, bound, number, logits, self.blocks.of(logits))
 
     def _weights(self, terms: int, bound: int) -> IntArray:
-        """A (d, d_h) matrix: ±1 at `terms` places of every column, or entries in -bound..bound."""
+        """A (d, d_h) matrix: ±1 at `terms` places in every column, or entries in -bound..bound."""
         shape = self.data.d, self.width
         if terms == self.data.d:
             return self.rng.integers(-bound, bound, shape, endpoint=True)

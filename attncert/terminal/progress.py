@@ -90,7 +90,7 @@ def _compiling() -> bool:
 
 
 class _Bars:
-    """Bars on stderr, drawn by rich; they vanish at the end, and the lines stay."""
+    """Bars on stderr, drawn by rich; they vanish at the end, but the lines stay."""
 
     def __init__(self) -> None:
         from rich import progress  # slow to load

@@ -23,9 +23,9 @@ from numpy.lib import format as npy
 from attncert.constructions.arrays import AnyArray
 from attncert.constructions.errors import InputError
 
-MAX_ARRAY_BYTES = 2**31  # limit for the three arrays of an .npz together, unpacked
-MAX_HEADER_BYTES = 2**12  # limit for one array's header; NumPy writes 118 bytes
-MAX_DIRECTORY_BYTES = 2**12  # limit for the list of members; NumPy writes less than 200 bytes
+MAX_ARRAY_BYTES = 2**31  # limit on the three arrays in an .npz together, unpacked
+MAX_HEADER_BYTES = 2**12  # limit on one array's header; NumPy writes 118 bytes
+MAX_DIRECTORY_BYTES = 2**12  # limit on the list of members; NumPy writes less than 200 bytes
 
 _NPZ = "an .npz archive as numpy.savez writes it"
 _LOCAL = 30  # bytes before the name in the local header of a member

@@ -22,8 +22,8 @@ from attncert.constructions.data.order import Order
 from attncert.constructions.errors import InputError, require_seed, whole
 
 KEYS = ("sequences", "embedding", "positions", "first", "examples", "labels")
-MOST_TOKENS = 2**20  # limit for all sequences, so that products of counts and residues are exact
-MOST_BOUND = 2**31  # the largest bound of drawn numbers
+MOST_TOKENS = 2**20  # limit on the total, so that products of counts and residues are exact
+MOST_BOUND = 2**31  # the largest bound on drawn numbers
 _DRAWS = 100  # attempts to draw different rows
 
 Place = tuple[int, int]
