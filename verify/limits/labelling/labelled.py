@@ -237,7 +237,7 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
         Level.PROVED if rank.full else Level.UNDECIDED,
         numbers={"rank": rank.rank, "Tm": rank.rows, "prime": rank.prime},
         arithmetic=f"derivatives and rank mod {rank.prime}, without the factor ln 2 of the columns "
-        "of keys; the rank over ℝ is at least that",
+        "of keys; the rank over ℝ is at least this",
         source=_SOURCE,
     )
     verdict = Claim(
@@ -246,7 +246,7 @@ def claims_of(data: Dataset, zero: Zero, rank: JacobianRank) -> tuple[Claim, ...
         f"{counted(zero.heads, 'head')} that memorize it.",
         Level.PROVED,
         numbers={"T": data.T, "heads": zero.heads},
-        arithmetic="the zero and the rank; the theorem says that they suffice",
+        arithmetic="zero outputs and the rank; the theorem says that they suffice",
         rests_on=(ids.LABELLING_ZERO, ids.LABELLING_RANK),
         source=_SOURCE,
         about=About.EVERY_LABELLING,

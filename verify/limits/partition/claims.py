@@ -83,9 +83,9 @@ def _maximum(
     if len(placed) == len(usable):
         how = "every example whose context has rank n is placed"
     elif len(placed) == most:
-        how = "the upper bound by ranks is reached"
+        how = "the upper bound from ranks is reached"
     else:
-        how = f"no better one was found, but the upper bound by ranks is {most}"
+        how = f"no better one was found, but the upper bound from ranks is {most}"
     excluding = [
         {"examples": list(p.examples), "rank": p.rank, "at most": p.most}
         for p in parts
