@@ -2,8 +2,8 @@
 
     python benchmarks/prove.py [--quick] [--out benchmarks/results/prove.json]
 
-Every case runs in its own process (peak memory is per process). "build" finds the weights,
-"solve" the exact readout, "prove" is everything except the report. The baseline solves the *same*
+Every case runs in its own process (peak memory is per process). "build" finds the weights, "solve"
+the exact readout, and "prove" is everything except the report. The baseline solves the *same*
 integer system Z[:, C] X = Y with SymPy: `Matrix.LUsolve`, and `DomainMatrix.lu_solve` over QQ with
 Python's integers, with gmpy2 and with FLINT underneath. Ratios are to `fmpq_mat.solve` in this run.
 """

@@ -49,7 +49,7 @@ class Origin:
         return None
 
     def of_examples(self, examples: Sequence[int]) -> Origin:
-        """The origin of these examples alone."""
+        """The origin of only these examples."""
         return AS_GIVEN
 
     @property

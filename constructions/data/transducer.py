@@ -48,8 +48,8 @@ class Transducer:
     letters: for each step, the letters that may be read there, tuples of symbols counted from 0.
     places:  for each step, where in the prompt the symbols of its letter are. step: the next
              state and the symbol that is written, by state and letter. start: the first state.
-    Arithmetic: exact. Raises InputError unless each place has one symbol, or if a letter has no
-    step in a state that some input reaches. Source: ours, above.
+    Arithmetic: exact. Raises InputError unless each place has one symbol and every letter has a
+    step in every state in which an input reads it. Source: ours, above.
 
     >>> parity = Transducer([[(0,), (1,)]] * 3, [(0,), (1,), (2,)], 0,
     ...                     {(q, (x,)): (q ^ x, q ^ x) for q in (0, 1) for x in (0, 1)})
