@@ -1,4 +1,4 @@
-"""Bounds on the Kruskal rank: an interval, with a proof of each end."""
+"""Bounds on the Kruskal rank: an interval, with a proof for each end."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 Unknowns, an inverse and a radius are chosen; this choice need not be trusted. An LU factorization
 of the transposed Jacobian picks a square block. Its inverse is rounded to a grid, which adds at
-most 1/128 to κ and shortens the file. Large files leave it out, since the fast check computes its
-own. The radius is a small multiple of the length of Newton's first step. Then the theorem of
+most 1/128 to κ and shortens the file. Large files omit this inverse, since the fast check computes
+its own. The radius is a small multiple of the length of Newton's first step. Then the theorem of
 `contraction.py` is applied, with enclosures that share no code with the choice.
 
 κ grows with the radius, which grows with the errors (about 1e-13 for float64 weights). If the

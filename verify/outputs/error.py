@@ -194,7 +194,7 @@ def measured(error: Claim, memorizes: Claim, width: Fraction) -> Claim:
 
 def bounds_to_certify(limit: Limit, error: Claim, memorizes: Claim) -> Bounds:
     """The bounds for a certificate if the limit holds: none for exact equality, else the least
-    margin or the largest error, rounded to few digits."""
+    margin or the largest error, rounded to a few digits."""
     exact, high = error.level is Level.PROVED, error.numbers["error"][1]
     if exact and high == "0" and limit.margin is None:
         return {}

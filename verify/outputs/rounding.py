@@ -26,7 +26,7 @@ at most 2^52.
 **Assumptions about the machine**, which are not checked:
 1. Keys, queries and values are computed first, then logits and softmax weights (shifted by the
    largest logit), then means, then the output. The variance of a LayerNorm is computed from the
-   differences from the mean. No number is held in a narrower format (bfloat16, TF32), and the
+   differences from the mean. No number is stored in a narrower format (bfloat16, TF32), and the
    softmax is not rescaled during the sum (flash attention).
 2. Divisions, roots and exponentials have a relative error of at most 8u, plus η. SiLU, GELU and
    soft caps of x have an error of at most 16u|x|, plus η. Cosine and sine of an angle a have an
@@ -336,7 +336,7 @@ def _bounds(x: Floats) -> tuple[FloatArray, FloatArray]:
 
 
 def _increasing(function: Callable[[FloatArray], FloatArray], x: Floats, units: float) -> Floats:
-    """An increasing function, enclosed by its values at the bounds; they have a relative error of
+    """An increasing function, enclosed by its values at the bounds; these have a relative error of
     at most `units` U."""
     low, high = map(function, _bounds(x))
     error = (units + 1) * U * np.maximum(np.abs(low), np.abs(high))

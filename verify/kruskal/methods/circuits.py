@@ -167,7 +167,7 @@ def _combinations(
     rng: np.random.Generator,
 ) -> list[Candidate]:
     """Sets of j vectors outside B whose coefficients are dependent on a window, together with
-    their support in B. If sparse data have more such sets than the buffer holds, the others are
+    their support in B. If sparse data have more such sets than the buffer holds, the rest are
     dropped.
     """
     r, K = coefficients.shape

@@ -29,7 +29,7 @@ _INDEX, _12 = np.uint64(0xFFF), np.uint64(12)
 
 @_compiled
 def singular(sets, coordinates):  # type: ignore[no-untyped-def]
-    """Move the dependent sets to the front, and return their number.
+    """Move the dependent sets to the front, and return how many there are.
 
     sets: (a multiple of BLOCK, 2), three indices of 12 bits in the lower 36 bits of each word.
     coordinates: (N, 6) residues modulo R, -4096 to 4096.

@@ -5,9 +5,9 @@ the *ground*: a vector with entries a at u and b at w is an edge between u and w
 a single entry at u is an edge between u and the ground. Suppose that nonzero numbers x_u satisfy
 a x_u + b x_w = 0 for every vector with two entries. Scaling coordinate u by x_u changes no
 dependence and turns the vectors into multiples of e_u - e_w and e_u. With the ground as a
-further coordinate (the negative sum of the others, so again no dependence changes) they are
-multiples of the columns of the oriented incidence matrix of this graph. A set of these columns is
-dependent if and only if its edges contain a cycle (Oxley, Matroid Theory, 2nd ed. 2011, section
+further coordinate (the negative sum of the other coordinates, so again no dependence changes) they
+are multiples of the columns of the oriented incidence matrix of this graph. A set of these columns
+is dependent if and only if its edges contain a cycle (Oxley, Matroid Theory, 2nd ed. 2011, section
 5.1). Hence the smallest dependent sets are the shortest cycles. A zero vector is a cycle of length
 one.
 
@@ -40,7 +40,7 @@ def two_entries(vectors: Vectors) -> bool:
 
 def graph_bounds(vectors: Vectors) -> Iterator[RankBound]:
     """Both bounds on the Kruskal rank if the vectors, each with at most two nonzero entries, are
-    the edges of a graph; otherwise none. Arithmetic: exact.
+    the edges of a graph; otherwise no bounds. Arithmetic: exact.
 
     >>> triangle = Vectors.of([[1, -2, 0], [0, 3, 3], [5, 0, 10], [1, 0, 0]])
     >>> [(bound.end, bound.value) for bound in graph_bounds(triangle)]

@@ -111,9 +111,9 @@ def first_relation(vectors: Vectors, sets: Iterable[Sequence[int]]) -> tuple[Rel
 
 
 class Middle:
-    """The search of these vectors (2 <= N <= MOST). `look` may be called for slices in any
-    order, on any thread. seed: the seed of the mixing; it affects the number of alarms, but never
-    the answer."""
+    """The search over these vectors (2 <= N <= MOST). `look` may be called for slices in any order,
+    on any thread. seed: the seed of the mixing; it affects the number of alarms, but never the
+    answer."""
 
     def __init__(self, vectors: Vectors, k: int, seed: int = 0) -> None:
         self._vectors, self._k = vectors, k

@@ -210,7 +210,7 @@ def _look(first, second, k, checks, counts, hits, small, work, sums):  # type: i
 
 @_compiled
 def _sums(target, scaled, pairs, begin, end, out):  # type: ignore[no-untyped-def]
-    """Write the sums of one, two and three scaled vectors in the slice; return their number.
+    """Write the sums of one, two and three scaled vectors in the slice; return how many there are.
 
     Each sum is one word: the last part of the key (12 bits), its first part (10 bits), and three
     indices (12 bits each; MOST if absent). Shorter sums come first. Sums of three are sorted by

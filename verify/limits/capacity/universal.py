@@ -31,7 +31,7 @@ class Universal:
     """Bounds on the number of examples that H heads memorize with one choice of keys and queries.
 
     below, above: the claims that prove the bounds. needed: with fewer heads than this, not all T
-    examples are memorized; None if no number suffices. full: weights that memorize all; None if
+    examples are memorized; None if no number suffices. full: weights that memorize all T; None if
     none are known. enough: the number of heads of these weights, copies included. columns: the
     bound that is attained for almost all queries. claims: the evidence.
     """
