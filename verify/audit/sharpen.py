@@ -41,8 +41,8 @@ _OPEN = "the builder refuses, or a statement stays undecided"
 @dataclass
 class Sharpened:
     """The result for one hypothesis. tried: the number of data sets on which only this hypothesis
-    is false. open: on how many the result stayed open. broken: the first failure on the
-    smallest data. level: the level of the result."""
+    is false. open: how many of them decide nothing. broken: the first failure on the smallest data.
+    level: the level of the result."""
 
     construction: Construction
     hypothesis: str

@@ -2,7 +2,7 @@
 
 "nearest": each output is nearer to its own label than to any other label, by a margin.
 
-Let o be the output of an example and y its label. For another label y' of the data,
+Let o be the output of an example and y its label. For any other label y' in the data,
     |o - y'|^2 - |o - y|^2 = 2 ((y - y').o - (|y|^2 - |y'|^2) / 2).
 The margin of the example is the least value of (y - y').o - (|y|^2 - |y'|^2) / 2 over all these y':
 o is nearer to y than to any other label exactly when the margin is above 0. For one-hot labels the
@@ -14,7 +14,7 @@ Y',
     2 q u ((Y - Y').c - |Y - Y'|.r) >= w (q (|Y|^2 - |Y'|^2) + 2 p u^2).
 All of these are integers, so nothing is rounded. For exact outputs r is 0.
 
-"generates": in addition, after every prompt of a domain the network, run on its own outputs,
+"generates": in addition, after every prompt in a domain, the network, run on its own outputs,
 generates the right answer; the next symbol is the one with the largest output. A prompt is a word
 of letters, each a tuple of symbols at given places. A finite machine reads the letters in order;
 each step writes a symbol of the answer, which follows the prompt. Before symbol i, a situation
@@ -24,7 +24,7 @@ puts there. The blocks before the first attention are computed for each of these
 attention reads a box that contains all results. If a box does not settle which output is largest,
 the set of symbols at the first place in `halves` is halved, then that at the next place, and so on.
 
-Theorem. If the output of the right symbol is the largest in every situation, for its whole box, all
+Theorem. If the output of the right symbol is the largest in every situation, on its whole box, all
 answers are right. Proof by induction over the answer: if the answer is right before symbol i, some
 situation contains the sequence and the state of the machine, so the network generates the symbol
 that the machine writes. QED

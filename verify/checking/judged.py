@@ -2,11 +2,11 @@
 own checker rejects.
 
 The decorator `answers` passes each answer to `judged`. The plain checker judges interpolations for
-which `cost_of_checking`, an upper bound, is at most PLAIN_SECONDS. For ranks and nearby weights
+which `cost_of_checking`, an upper estimate, is at most PLAIN_SECONDS. For ranks and nearby weights
 `_work` counts the products in the elimination: up to PLAIN_WORK, the plain checker judges them; up
 to FAST_WORK, the fast check. Relations are always judged. Networks of up to `RECOMPUTED` products
 were judged when their file was written (verify/outputs/within.py). Larger files are not judged,
-since this would take more than a tenth of the time of the command. The choice depends only on
+since this would take more than a tenth of the command's running time. The choice depends only on
 sizes.
 """
 
@@ -41,7 +41,7 @@ def contradiction(file: Mapping[str, Any], judge: str) -> str:
     """A clause that says why this judge rejects the file; "" if it does not, if no judge is named,
     or if the file exceeds a limit of the checker.
 
-    The file is written to a folder and read as by `attncert check`. Arithmetic: as in the checker.
+    The file is written to a folder and read as in `attncert check`. Arithmetic: as in the checker.
     """
     if not judge:
         return ""

@@ -41,7 +41,7 @@ class Answer:
     reports.
     """
 
-    report_page: ClassVar[str] = ""  # the page in reports/, if its name is not that of the command
+    report_page: ClassVar[str] = ""  # the page in reports/, if not named like the command
 
     question: Question
     data: Named

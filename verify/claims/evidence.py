@@ -15,8 +15,8 @@ OVER_Q = "exact over ℚ (FLINT)"  # the arithmetic of most claims
 
 
 class Level(enum.Enum):
-    """The level of evidence for a claim; the value is its word in reports. The levels are defined
-    in docs/architecture.md, under Evidence. Raises ValueError for any other word.
+    """The level of evidence for a claim; the value is the word for it in reports. The levels are
+    defined in docs/architecture.md, under Evidence. Raises ValueError for any other word.
 
     >>> Level.SAMPLED.holds, Level.SAMPLED < Level.PROVED, Level("refuted").holds
     (True, True, False)
@@ -50,7 +50,7 @@ class About(enum.Enum):
 
     UNIVERSAL = "universal"  # one choice of key and query weights works for every labelling
     EVERY_LABELLING = "every labelling"  # every labelling is output by some weights
-    SOME_LABELLINGS = "some labellings"  # the weights output an open set of labellings
+    SOME_LABELLINGS = "some labellings"  # weights of this shape output an open set of labellings
     THESE_LABELS = "these labels"  # some weights output the given labels
 
 
@@ -72,8 +72,8 @@ class Claim:
     witness:    data with which anyone can check the verdict; every refuted claim has one.
     arithmetic: the arithmetic of the check, such as "exact over ℚ (FLINT)".
     rests_on:   the ids of the claims that it uses.
-    source:     the paper, theorem and step; or "ours" and where the argument is written.
-    uses:       the hypotheses of the theorem that the step needs, each with the strength it needs.
+    source:     the paper, theorem and step; or "ours" and the place of the argument.
+    uses:       the hypotheses of the theorem that the step needs, each with the strength needed.
     about:      for a claim about all weights, the sense in which no weights memorize the labels if
                 the claim is refuted. None for every other claim. `answer.json` omits it, since the
                 id implies it.
@@ -127,7 +127,7 @@ class Claim:
         cls, claim_id: ClaimId, statement: str, parts: Sequence[Claim], **rest: Any
     ) -> Claim:
         """The claim that all parts hold. If a part is refuted, so is the claim, with the part's
-        witness. Otherwise it is undecided if a part is, else it has the level of the weakest part.
+        witness. Otherwise it is undecided if a part is, and else as weak as the weakest part.
 
         >>> parts = Claim("a", "A.", Level.PROVED), Claim("b", "B.", Level.REFUTED)
         >>> Claim.together("c", "A and B.", parts)

@@ -4,12 +4,12 @@ The parts of an id, separated by dots, go from general to particular. Only this 
 these forms:
 
     hypothesis.<name>      a hypothesis of a theorem about the data
-    head.<number>.<step>   a step of the proof for one head, counted from 1
+    head.<number>.<step>   a step of the proof for one head; heads are counted from 1
     step.<name>            a step about the network as a whole
     block.<k>.<name>       a step for one block; group.<k>.<name>: a step for one group of examples
     promise.<what>         a promised size, compared with what was built
     claimed.<what>         a further claim of a construction about the outputs
-    placed.<what>          partition.<what> for the largest part that can be placed
+    placed.<what>          partition.<what> for the largest subset of examples that can be placed
     sampled.<k>            random subsets of k vectors
     audit.<name>.<what>    the step that breaks if this hypothesis alone is false
 
@@ -69,7 +69,7 @@ def promise(what: str) -> ClaimId:
 
 
 def promised(claim_id: str) -> str | None:
-    """What an id promises, such as "heads"; None for other claims."""
+    """What a claim with this id promises, such as "heads"; None for other claims."""
     return claim_id[len(_PROMISE) :] if claim_id.startswith(_PROMISE) else None
 
 
@@ -82,7 +82,7 @@ def is_claimed(claim_id: str) -> bool:
 
 
 def placed(partition: ClaimId) -> ClaimId:
-    """The id of the same claim about the largest part that can be placed.
+    """The id of the same claim about the largest subset of examples that can be placed.
 
     >>> placed(PARTITION_MAXIMUM)
     'placed.maximum'

@@ -1,8 +1,8 @@
 """The relations that make up the statements of a proof, and how each is decided.
 
 A statement yields tuples. `(a, op, b, *where)` compares two values by ==, !=, <, <=, >= or >; `(a,
-"mod", p, *where)` says that a residue is not 0. The rest of a tuple says where: which example, head
-or token. The author of a statement does not state its level, which follows from the numbers:
+"mod", p, *where)` says that a residue is not 0. The rest of a tuple says for which example, head or
+token. The author of a statement does not state its level, which follows from the numbers:
 
     rational numbers                     decided exactly: proved, or refuted
     a residue that is not 0 modulo p     proved: the number is not 0; a residue of 0 shows nothing
@@ -41,7 +41,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
 }
 MODULO = "mod"
-MOST = 10**7  # maximum number of relations of one statement
+MOST = 10**7  # maximum number of relations in one statement
 _SHOWN = 12  # maximum number of failures listed in a witness
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
 _MATRICES = (fmpq_mat, fmpz_mat, arb_mat, np.ndarray)
@@ -199,7 +199,7 @@ def _entries(left: Any, right: Any) -> Iterator[tuple[tuple[int, ...], Any, Any]
 
 
 def _filled(nested: Any, number: Any) -> Any:
-    """A nested list of the same shape, with this number for every entry."""
+    """A nested list of the same shape, with this number as every entry."""
     return [_filled(x, number) for x in nested] if isinstance(nested, list) else number
 
 
@@ -290,7 +290,7 @@ def _rational(x: Any) -> fmpq:
 
 
 def _float(x: Any) -> float:
-    """The nearest float (for a ball, that of its midpoint); infinite beyond the range of floats."""
+    """The nearest float (for a ball, to its midpoint); infinite beyond the range of floats."""
     if isinstance(x, arb):
         return float(x.mid())
     return float(x if _kind(x) == "float" else arb(_rational(x)))

@@ -23,7 +23,7 @@ def counted(k: int, noun: str, which: str = "") -> str:
 
 
 def every(k: int, total: int, noun: str) -> str:
-    """The sentence, without its full stop, that any k of `total` vectors are independent.
+    """The sentence, without a full stop, saying that any k of `total` vectors are independent.
 
     >>> every(2, 3, "query"), every(1, 3, "query")
     ('Every 2 of the 3 queries are independent', 'None of the 3 queries is zero')
@@ -48,7 +48,7 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 def sized(heads: int | None, head_width: int, value_width: int) -> str:
-    """Heads and widths, for sentences that wider heads may make false. heads: None for any number.
+    """Heads and widths, in sentences that may be false for wider heads. heads: None for any number.
 
     >>> sized(2, 1, 3), sized(None, 4, 1)
     ('2 heads of width 1 (values: 3)', 'any number of heads of width 4 (values: 1)')

@@ -82,7 +82,7 @@ class Comparison(Answer):
 def compare(
     data: Dataset, question: Compare | None = None, progress: StageProgress = silent
 ) -> Comparison:
-    """Memorize the data with every registered construction and the question's; count the costs.
+    """Memorize the data with every registered construction and the question's own; count the costs.
 
     The conclusion names the constructions whose weights are proved to output the labels exactly, or
     whose features are proved to have full rank. If a construction fails, its entry says why. The
@@ -176,8 +176,8 @@ def _reason(proof: Answer) -> str:
 
 
 def _without_readout(layer: Layer | None, data: Dataset) -> dict[str, int]:
-    """The parameters if the rank is T: T independent features give the labels with T·m values, and
-    m output weights for each head."""
+    """The number of parameters if the rank is T: T independent features give the labels with T·m
+    values, and m output weights for each head."""
     if layer is None:
         return {}
     entries = [x for head in layer.heads for w in (head.key, head.query) for x in w.entries()]

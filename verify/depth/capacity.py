@@ -41,7 +41,7 @@ from attncert.verify.sharding.engine import Cluster
 
 _DRAWS = 3  # maximum number of networks drawn for one rank
 _TRIES = 4  # how many head counts are tried in the search for the fewest heads
-_MOST_ENTRIES = 2**28  # maximum number of entries of a Jacobian with ReLU blocks
+_MOST_ENTRIES = 2**28  # maximum number of entries in a Jacobian with ReLU blocks
 _SOURCE = "ours; docs/depth.md"
 JACOBIAN, AT_ZERO, FEATURES = "jacobian", "jacobian at zero", "features"
 
@@ -199,8 +199,8 @@ class _Search:
         )
 
     def depths(self) -> Iterator[Depth]:
-        """Results for 1, 2, … layers, until the number of layers of the question is reached and the
-        rank equals the number of labels."""
+        """Results for 1, 2, … layers, until the question's number of layers is reached and the rank
+        equals the number of labels."""
         for layers in range(1, MOST_EXACT_LAYERS + 1):
             shape = self._shape(self.shape.heads, layers)
             bound = min(self.labels, self.spans.bound(shape))
@@ -270,7 +270,7 @@ class _Search:
 
     def _fewest_at_zero(self, needed: int) -> int:
         """The fewest heads whose best sets memorize all labels (given-labels.md, Theorem 14). For
-        labels of several numbers, it is twice the lower bound on the number of heads."""
+        labels with several numbers, twice the lower bound on the number of heads."""
         if self.data.m > 1:
             return 2 * needed
 
@@ -283,7 +283,7 @@ class _Search:
         return self.data.T if about is About.UNIVERSAL else self.labels
 
     def _most(self, about: About, shape: Architecture) -> int:
-        """An upper bound on how many label numbers weights of this shape can memorize."""
+        """An upper bound on the rank in question for weights of this shape."""
         if about is About.UNIVERSAL:
             return min(self.data.T, shape.heads * self.spans.before(shape, shape.layers))
         return min(self.labels, self.spans.bound(shape))

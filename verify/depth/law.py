@@ -10,7 +10,7 @@ of their K and Q, and through their W_h on the directions that are read after th
                                   s for the data, plus the rows of O_h in earlier layers;
     r_l = min(d, R_l)             the directions that read layer l < L; r_L = m. R_L = 0, and
                                   R_(l-1) = R_l + H(2w + min(v, r_l));
-    a_1, q_1, t_1                 the dimensions spanned by differences of tokens of one context, by
+    a_1, q_1, t_1                 the dimensions spanned by differences of tokens in one context, by
                                   the rows that attend (queries alone if L = 1), and by the
                                   tokens; for l ≥ 2 all three are s_l.
 
@@ -36,11 +36,11 @@ space, a change along (A_i, a_i, -B_i) has no effect, because relu is positively
 is 0, the derivatives with respect to B_i are 0. So each unit adds at most s'_l + r'_l dimensions.
 
 The bias b shifts all tokens and the query by the same vector c. In the next layer, this shift
-changes the softmax through its Hw query columns, but not through its keys, and the outputs of its
-heads by (Σ_h V_hO_h)ᵀc. If that layer is the last, these are at most min(Hv, m) numbers. Otherwise,
-with the skip connection, the result is another common shift c'. It changes the sums of unit i of
-the next block by A_i·c', like the bias a_i, and the result of the block by c', like its bias b, so
-that these derivatives are counted with that block. ∎
+changes the softmax through the Hw query columns, but not through the keys, and it changes the
+outputs of the heads by (Σ_h V_hO_h)ᵀc. If that layer is the last, these are at most min(Hv, m)
+numbers. Otherwise, with the skip connection, the result is another common shift c'. It changes the
+sums of unit i of the next block by A_i·c', like the bias a_i, and the result of the block by c',
+like its bias b, so that these derivatives are counted with that block. ∎
 
 **Data in a subspace.** Without ReLU blocks, J has rank at most N_L - Σ_{l<L} (s_(l+1) - s_l) r_l if
 s and t_1 are at least w and v.
@@ -56,12 +56,12 @@ vectors before layer l, with vectors of the data on one side, GM_h + M_hGᵀ = 0
 conditions. ∎
 
 **One context for all examples, separate from the query** (no ReLU blocks). Layer l has the same n
-tokens X_l for all examples. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on Σ_h
-of a row of X_lW_h, as for one layer (`constructions/given/law.py`) with a = n - 1, b = 1, queries
-that span d' = min(d, d'_1 + (l-1)Hv), and, in place of labels, the min(d, (L-l)H min(w, n-1))
-directions that read the query. Changing X_l only changes the left factors of these products. So the
-rank of J is at most the sum of these N. If n - 1, t_1 ≥ w, v, it is again smaller, for each l < L,
-by d'_(l+1) - d'_l times the number of directions.
+tokens X_l for all examples. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on the
+sum over h of a row of X_lW_h, as for one layer (`constructions/given/law.py`) with a = n - 1, b =
+1, queries that span d' = min(d, d'_1 + (l-1)Hv), and, in place of labels, the min(d, (L-l)H min(w,
+n-1)) directions that read the query. Changing X_l only changes the left factors of these products.
+So the rank of J is at most the sum of the N of all layers. If n - 1 and t_1 are at least w and v,
+it is again smaller, for each l < L, by d'_(l+1) - d'_l times the number of directions.
 
 **Narrow values.** The T×m outputs are a product of a T×Hv matrix and the O_h of layer L. If k = H v
 is less than T and m, then rank J ≤ k(T + m - k), which is the dimension of {A O + V B}.

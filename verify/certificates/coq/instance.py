@@ -284,7 +284,7 @@ def _word_frac(x: Number) -> str:
 def _decimal(x: int) -> str:
     if x.bit_length() > _LONGEST:
         must = f"used for numbers of at most {_LONGEST} bits, or an interpolation"
-        raise InputError("--kernel", must, f"one of {x.bit_length()}")
+        raise InputError("--kernel", must, f"a number of {x.bit_length()} bits")
     return f"({x})"
 
 

@@ -1,6 +1,6 @@
 """The fast check of "every-labelling" certificates: NumPy instead of Python's integers.
 
-`verify/rank/` computes derivatives and rank modulo the prime of the file, as it does when such
+`verify/rank/` computes derivatives and rank modulo the prime in the file, as it does when such
 files are written.
 """
 
@@ -28,8 +28,8 @@ def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
     large = f"rank.prime is not between 11 and {PRIMES_FLOAT64[0]}: leave out --fast"
     need(11 <= p <= PRIMES_FLOAT64[0], large, "over limit")
     columns, some = H * (d * (2 * d_h + d_v) + d_v * m), at_once(T, m)
-    # Memory for a block of rows with its parts, temporaries and residues; all rows; softmax
-    # weights.
+    # Memory for a block of rows with its parts, temporaries and residues, for all rows, and for
+    # softmax weights.
     limits.hold(72.0 * some * m * columns + 4.0 * T * m * columns)
     limits.hold(8.0 * some * n * (H * (8 * m + 3 * d_h) + 3 * d))
     contexts, queries, *_ = parts.layer.tables

@@ -5,8 +5,8 @@ vectorised, but still exact. Residues modulo p < 2^31 are stored as int64, so th
 two residues fits.
 
 In a matrix product, the left factor is split into x = x0 + 2^16 x1 with x0 < 2^16 and x1 < 2^15. A
-sum of 64 products with residues is below 2^6 * 2^16 * 2^31 = 2^53, so it is exact in float64, in
-whatever order BLAS adds.
+sum of 64 products of such parts with residues is below 2^6 * 2^16 * 2^31 = 2^53, so it is exact in
+float64, in whatever order BLAS adds.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from attncert.verify.checker.layer import Layer, merged
 from attncert.verify.checker.reading import all_of, dims
 
 Residues = NDArray[np.int64]
-BLOCK = 64  # the 64 products in the bound above
-ENTRIES = 2**20  # how many entries of contexts are processed at once, at most
+BLOCK = 64  # the number of products in the bound above
+ENTRIES = 2**20  # the most entries of contexts processed at once
 
 
 def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
@@ -135,7 +135,7 @@ def array(nested: Any) -> NDArray[Any]:
 
 
 def wide(part: NDArray[Any]) -> NDArray[Any]:
-    """Numbers of a mapped array, read into memory in the form of `array`."""
+    """Numbers of a mapped array, read into memory with the dtype that `array` would choose."""
     if part.dtype == object:
         return part
     whole = part.astype(np.int64)
@@ -149,7 +149,7 @@ def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def logit_shifts(keys: NDArray[Any], inner: NDArray[Any], divisor: int) -> NDArray[Any]:
-    """The logits of one head in units of ln 2, minus the smallest of each example, as integers.
+    """The logits of one head in units of ln 2, minus the smallest for each example, as integers.
 
     keys: tokens @ key for one context or for each example. inner: query.T @ e for each example.
     """

@@ -24,7 +24,7 @@ LEAST_BITS, MOST_BITS = 256, 4096  # bits of balls; if more are needed, nothing 
 
 
 def judge(cert: dict[str, Any], parts: Any, limits: Limits) -> str:
-    """The claim in one line. Raises Rejected. parts: as read by the checker for the claim."""
+    """The claim in one line. Raises Rejected. parts: what the checker read for this claim."""
     T, m = dims(cert, "examples labels")
     N, (p, q) = T * m, parts.radius
     network = of_json([cert["layer"]] if "layer" in cert else cert["network"])

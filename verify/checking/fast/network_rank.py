@@ -1,7 +1,7 @@
 """The fast check of "network-rank" certificates: NumPy instead of Python's integers.
 
-verify/checker reads the file, `verify/depth` computes the rows, and `verify/rank` their rank; this
-is also the code that writes such files.
+verify/checker reads the file, `verify/depth` computes the rows, and `verify/rank` their rank; the
+same code writes such files.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def dataset(
 
 
 def in_order(context: list[Any]) -> tuple[list[Any], list[int]]:
-    """The distinct tokens (as objects) in order of first occurrence, and each token's number."""
+    """The distinct tokens (as objects) in order of first occurrence, and each token's index."""
     once = {id(token): token for token in context}
     number = {key: row for row, key in enumerate(once)}
     return [*once.values()], [number[id(token)] for token in context]

@@ -60,7 +60,7 @@ def tables(path: str, cert: dict[str, Any], limits: Limits) -> dict[str, MappedA
             raise Rejected("unusable", str(error)) from None
     fits = {"contexts", "queries"} <= {*arrays} <= {*NAMES}
     need(fits, f"{name} must hold the arrays contexts, queries and labels, not {sorted(arrays)}")
-    if "labels" not in arrays:  # may be zeros, since full-rank is not about labels
+    if "labels" not in arrays:  # zeros will do, since full-rank is not about labels
         shape = dims(cert, "examples labels")
         arrays["labels"] = np.broadcast_to(np.zeros((), np.int8), shape)
     for key, array in arrays.items():
