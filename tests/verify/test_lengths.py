@@ -1,4 +1,4 @@
-"""Contexts of different lengths, compared with the same data repeated to one length.
+"""Contexts of different lengths, compared with the same data repeated up to a common length.
 
 For every head, a context whose tokens all occur r times is equivalent to the context without
 repetition. If the padding of shorter contexts is counted as tokens, results must differ.

@@ -118,7 +118,7 @@ def test_the_three_routes_and_what_they_carry() -> None:
     assert below == {"interpolation.rational", "interpolation.symbolic"}
     assert trace.standing("interpolation.agreement") is Level.ENCLOSED
     assert trace["reduction"].level is Level.KERNEL
-    assert trace.standing("universal") is Level.PROVED  # from the rank; step 1 is a theorem in Coq
+    assert trace.standing("universal") is Level.PROVED  # by the rank; step 1 is a Coq theorem
     assert "rank" in trace.ancestors("universal")
 
 
@@ -155,7 +155,7 @@ def test_a_prime_that_divides_the_denominators_is_not_used(tmp_path: Path) -> No
     assert verdict(proof, tmp_path) == "holds"
 
 
-# The theorem's statement, and results proved without it.
+# The statement of the theorem, and results proved without the theorem.
 
 
 def test_a_sampled_a1_weakens_the_theorem_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,7 +251,7 @@ def test_no_data_crash_it_and_no_verdict_is_wrong(
         proof = prove(data, Prove(heads=heads, head_width=width, claim=claim))
     holds = hypotheses_hold(data, width or data.n, heads)
     assert proof.exit_status in ((0,) if holds else (1, 3))
-    if proof.exit_status == 1:  # no weights memorize the data: try random weights
+    if proof.exit_status == 1:  # no weights should memorize the data: try random ones
         layer = random_layer(data, heads or 6, data.d, 3, np.random.default_rng(0))
         assert rank_mod(features_mod(data, layer), SAFE_PRIME) < data.T
     if proof.layer is not None:

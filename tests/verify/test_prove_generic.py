@@ -38,7 +38,7 @@ def generically(data: Dataset, **options: Any) -> Proof:
         (SHARED, {"head_width": 3}),
         (DISTINCT, {"head_width": 2, "value_width": 3}),
         (LINE, {}),  # A1 is false and no grouping meets the partition condition
-        (ABOVE, {"heads": 3}),  # where H(n-1) + 1 = 10
+        (ABOVE, {"heads": 3}),  # 15 examples, while H(n-1) + 1 = 10
         (Dataset.of([[2]], [[3]], [5]), {}),
         (generators.random(7, 3, 4, denominator=6, seed=2), {"claim": "full-rank"}),
     ],

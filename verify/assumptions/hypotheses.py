@@ -272,7 +272,7 @@ def _by_samples(vectors: Vectors, data: Dataset, k: int, claim_id: ClaimId, seed
     claim = _a1(
         data, k, claim_id, Level.SAMPLED, EXACT + ", random subsets",
         f"{samples.independent:,} random subsets independent; at most a fraction {fraction} of all "
-        "is not (95 %)",
+        "subsets is dependent (95 %)",
         _to_decide(vectors, k),
     )  # fmt: skip
     return replace(

@@ -182,8 +182,8 @@ def _spoilt(construction: Construction, seed: int, number: int) -> Iterator[Netw
 
 
 def _less(construction: Construction, case: NetworkCase) -> Iterator[NetworkCase]:
-    """Smaller cases, and their adapted versions, in which the other hypotheses hold again, if these
-    are still smaller."""
+    """Smaller cases, and their adapted versions, in which the other hypotheses hold again, if still
+    smaller."""
     for less in smaller(case):
         yield less
         with suppress(InputError):

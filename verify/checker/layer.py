@@ -106,7 +106,7 @@ def merged(context: Any) -> tuple[list[Any], list[int]]:
 
 def saturated(limits: Limits, cert: Any, layer: Layer) -> str:
     """Checks `saturation`, if it is claimed. Let p be the largest weight. Then 1 - p < 2^-bits in
-    the head of each group for the examples of all earlier groups and, with `own`, of the group
+    the head of each group for the examples in all earlier groups and, with `own`, in the group
     itself.
 
     If S is the sum of 2^-drop over the other rows, this means S * 2^bits < 1 + S; S < 2^-bits is

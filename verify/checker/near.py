@@ -285,8 +285,8 @@ def contraction(
     for i, row in enumerate(A):
         limits.on_time()
         size = list(map(abs, row))
-        eta = abs(dot(row, f)) + dot(size, spread)  # over unit_a 2^P
-        kappa = dot(size, widths)  # over unit_a 2^COARSE, like `one`
+        eta = abs(dot(row, f)) + dot(size, spread)  # in units of 1 / (unit_a 2^P)
+        kappa = dot(size, widths)  # in units of 1 / (unit_a 2^COARSE), like `one`
         kappa += sum(
             abs((one if i == k else 0) - dot(row, column)) for k, column in enumerate(columns)
         )

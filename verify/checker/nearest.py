@@ -274,7 +274,7 @@ def hull(on: Mixed, vectors: Any) -> Any:
 
 
 def with_readout(blocks: Any, m: int) -> Any:
-    """The blocks before the readout, which is a linear map of the query, and the readout."""
+    """The blocks before the readout, and the readout, which is linear in the query."""
     last = blocks[-1]
     if type(last) is FeedForward and last == FeedForward("query", "identity", last.map, False):
         return blocks[:-1], last.map

@@ -55,7 +55,7 @@ def tied(cert: Any, limits: Limits) -> Tied:
 
 def impossible(cert: Any, parts: Tied, limits: Limits) -> str:
     """Let C be the tokens minus their mean. For g != 0, z = mean + f(query / g, g C) / g for some f
-    that does not change if all tokens are repeated equally often."""
+    that does not change if all tokens are repeated the same number of times."""
     T, n, d, m = dims(cert, "examples context width labels")
     factors, contexts, queries, labels = parts
     limits.allow(contexts.bits + queries.bits + 2 * n.bit_length(), 2 * n * d)

@@ -32,10 +32,10 @@ class Entry:
     """The result of one construction on the data.
 
     claim: the conclusion. hypotheses: the claims about its hypotheses. proof: whether its proof
-    holds; None if it has neither steps nor promises, or if a hypothesis prevented the construction.
-    costs: the costs of the network; empty if nothing was built. If the readout of a layer was too
-    long to be written, only the full rank of its features is known: `costs` then omits the bits,
-    and its number of parameters is an upper bound.
+    holds; None if it has neither steps nor promises, or if a false hypothesis prevented the
+    construction. costs: the costs of the network; empty if nothing was built. If the readout of a
+    layer was too long to be written, only the full rank of its features is known: `costs` then
+    omits the bits, and its number of parameters is an upper bound.
     """
 
     method: Construction
@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def equality(self) -> bool:
-        """Whether the conclusion is that outputs equal the labels, not only that they are near."""
+        """Whether the conclusion is that the outputs equal the labels, not only come near them."""
         return isinstance(self.method.claims[0], Exact)
 
     @property

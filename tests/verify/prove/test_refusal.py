@@ -80,7 +80,7 @@ def test_above_the_bound_of_the_flat_is_impossible(data: Dataset, construction: 
 
 
 def test_other_weights_are_named_where_they_are_known() -> None:
-    """For queries on a line, there is no group of two, but almost all weights memorize."""
+    """If all queries lie on a line, no group of two exists, but almost all weights memorize."""
     line = Dataset.of(EYE, [[t, 2 * t, 0] for t in range(1, 6)], [1, 0, 0, 1, 2])
     proof = proof_of(line)
     assert proof.trace["universal.enough"].level is Level.PROVED

@@ -34,7 +34,7 @@ def test_profile_and_echelon_against_flint(
     independent, columns = cpu.profile(a, p)
     true = flint_rank(a, p)
     assert independent.sum() == len(columns) == len(set(columns.tolist())) == true
-    assert flint_rank(a[independent][:, columns], p) == true  # the minor it names is nonzero
+    assert flint_rank(a[independent][:, columns], p) == true  # a nonzero minor of this size
     for i in range(min(m, 10)):
         assert independent[i] == (flint_rank(a[: i + 1], p) > flint_rank(a[:i], p))
     pivots, rows = cpu.echelon(a, p)
@@ -101,4 +101,4 @@ def test_extreme_residues_stay_exact_and_a_broken_bound_is_caught() -> None:
     cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, lazy))
     assert out[0] == m - 1
     cpu_compiled.prefix_range(matrix, subset, 0, 1, out, (prime, over, 10**6))
-    assert out[0] == m  # wrong, as it must be: the bound is needed
+    assert out[0] == m  # a wrong answer, as expected: the bound is needed

@@ -51,7 +51,7 @@ def random_layer(
 
 
 def by_head(rows: Any, heads: int) -> np.ndarray:
-    """Columns in the order of verify/features/features.py: one head after the other."""
+    """Columns ordered as in verify/features/features.py: one head after the other."""
     table = np.asarray(rows)
     count = len(table)
     return table.reshape(count, -1, heads).transpose(0, 2, 1).reshape(count, -1)

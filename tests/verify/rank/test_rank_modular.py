@@ -65,7 +65,8 @@ def mixed_table(rng: np.random.Generator) -> np.ndarray:
 
 
 def disagreements(tables: int, subsets_each: int, seed: int) -> tuple[int, int, int]:
-    """(cases, dependent cases, disagreements) between settled modular answers and FLINT."""
+    """The number of cases, of dependent cases, and of settled modular answers that FLINT
+    contradicts."""
     rng = np.random.default_rng(seed)
     cases = dependent = wrong = 0
     for _ in range(tables):

@@ -102,7 +102,7 @@ def test_the_inequality_in_the_checkers(shifts: list[int], bits: int) -> None:
 
 
 def steers(shifts: list[int], bits: int) -> bool:
-    """Whether, for the checker, a head with these logits on its one example is saturated."""
+    """Whether the checker finds a head saturated that has these logits on its only example."""
     claimed = SimpleNamespace(saturation=(bits, True))
     less = [k - min(shifts) for k in shifts]
     with patch.object(layer, "shifts", lambda *_: [([shifts], [1] * len(less), [less])]):

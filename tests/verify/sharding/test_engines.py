@@ -36,8 +36,8 @@ def test_an_error_of_a_shard_reaches_the_caller() -> None:
 
 
 def test_a_search_that_was_left_may_be_collected_in_a_worker() -> None:
-    """After Ctrl-C, the traceback keeps the search alive; a worker that collects it must not
-    wait."""
+    """After Ctrl-C, the traceback keeps the search alive; a worker that garbage-collects it must
+    not wait."""
     left, collected = threading.Event(), threading.Event()
 
     def job(number: int) -> int:
@@ -72,7 +72,7 @@ def test_a_dask_cluster_of_two_workers_agrees(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_its_shard_and_nothing_else(tmp_path: Path) -> None:
-    """Only this shard and results that had not yet been fetched are lost."""
+    """Only the worker's shard and results that had not yet been fetched are lost."""
     with two_workers(tmp_path, processes=True) as address, dask(address) as cluster:
         (begun := tmp_path / "begun").mkdir()
         work = partial(ends_one_worker, begun=str(begun))

@@ -214,7 +214,7 @@ def test_hulls_that_are_halved_decide_more(monkeypatch: pytest.MonkeyPatch, tmp_
     for given, status in ((halves, "holds"), ([x[:1] for x in halves], "over limit")):
         file = written(changed(certificate, "domain.halves", given), tmp_path)
         assert check(file).status == status
-    assert fast_check.check_file(file).status == "holds"  # it halves hulls as the writer does
+    assert fast_check.check_file(file).status == "holds"  # --fast halves hulls like the writer
     monkeypatch.setattr(situations, "_ROUNDS", 0)
     assert claims(blunt)[1].level.value == "undecided"
 

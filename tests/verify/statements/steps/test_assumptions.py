@@ -22,7 +22,7 @@ from attncert.verify.claims.evidence import Claim, Level
 
 
 def sound(claim: Claim) -> None:
-    """A claim has a witness if and only if it is refuted, and has a JSON form."""
+    """A claim has a JSON form, and it has a witness if and only if it is refuted."""
     assert (claim.witness is not None) == (not claim.level.holds)
     json.dumps(claim.as_dict(), allow_nan=False)
 

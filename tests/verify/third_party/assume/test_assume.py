@@ -140,7 +140,7 @@ def test_more_tokens_than_width(tmp_path: Path) -> None:
 
 def test_noise_on_a_low_rank_is_not_plainly_robust() -> None:
     """A matrix of rank 100 plus noise of 10^-3: it has full rank, and rounding is far too small to
-    explain that, but up to 10^-3 the rank is 100."""
+    explain that, but to within 10^-3 the rank is 100."""
     rng = np.random.default_rng(0)
     low = rng.standard_normal((197, 100)) @ rng.standard_normal((100, 768))
     noisy = (low + 1e-3 * rng.standard_normal((197, 768))).astype(np.float32)
