@@ -98,7 +98,7 @@ class Functions:
         """Balls of the cosine and the sine of p / q turns or radians.
 
         Subtracting k quarter turns leaves an angle t between 0 and a quarter turn, up to the error
-        of pi. A quarter turn maps (cos, sin) to (-sin, cos). With W bits, t is between T / 2^W and
+        in pi. A quarter turn maps (cos, sin) to (-sin, cos). With W bits, t is between T / 2^W and
         (T + R) / 2^W, and |cos t - cos x|, |sin t - sin x| <= |t - x|.
         """
         bits = max(p.bit_length() - q.bit_length(), 0) if radians else 0

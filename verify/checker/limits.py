@@ -55,7 +55,7 @@ class Limits:
         raise Rejected("over limit", reason)
 
     def divide(self, a: int, b: int) -> None:
-        """Allow dividing an integer of a bits by one of b bits, or computing their gcd."""
+        """Allow dividing an a-bit integer by a b-bit integer, or computing their gcd."""
         self.on_time()
         if a * b > MAX_DIVISION:
             self.over(f"a division of over {MAX_DIVISION} bits times bits")

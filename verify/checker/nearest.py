@@ -260,7 +260,7 @@ def ahead_of_attention(on: Mixed, blocks: Any, tokens: Any, unit: int) -> Any:
 
 
 def generated(statement: str, domain: Domain) -> str:
-    """The statement about the examples, extended by the prompts."""
+    """The statement about the examples, extended to the prompts."""
     count = prod(map(len, domain.letters))
     return f"{statement}; for each of {count} prompts the network generates the right answer"
 

@@ -124,7 +124,7 @@ def across(vector: Any) -> Any:
 def general(
     on: Any, one: Any, h: int, vector: Any, place: int, keys: Any, attended: list[int]
 ) -> Any:
-    """The logits of head h for a vector at a place, computed in the order of
+    """The logits of head h for a vector at a place, computed in the order given in
     docs/certificate.md."""
     parts, query = one.parts, on.mapped(vector, one.heads[h].query)
     logits = on.products(prepared(on, parts, 0, query, place), keys)
@@ -152,7 +152,7 @@ def activated(on: Any, vector: Any, activation: str) -> Any:
 
 
 def alone(blocks: Any) -> tuple[Any, Any]:
-    """The leading blocks that change each token on its own, and the other blocks."""
+    """The leading blocks that change each token separately, and the remaining blocks."""
 
     def is_alone(one: Any) -> bool:
         if type(one) is Group and not all(map(is_alone, one.blocks)):

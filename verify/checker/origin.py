@@ -1,4 +1,4 @@
-"""Where the data come from: rounding of other data, all inputs of a domain, or another file."""
+"""Where the data come from: other data, rounded; all inputs of a domain; or another file."""
 
 if __name__ == "__main__":
     print("unusable: run the folder, not this file: python checker certificate.json")
@@ -32,7 +32,7 @@ def origin(cert: Any, limits: Limits) -> str:
 
 
 def rounded(cert: Any, claim: Any, data: Any, limits: Limits) -> str:
-    """Each number of contexts and queries is the multiple of `grid` nearest to the original number
+    """Each number in contexts and queries is the multiple of `grid` nearest to the original number
     (ties to even); labels are unchanged."""
     before = typed(claim["data"], dict, "origin.data", "contexts queries labels")
     T, d = cert["dims"]["examples"], width_of(cert, data)

@@ -66,7 +66,7 @@ def whole(text: str) -> int:
 
 
 def integer(text: str) -> int:
-    """int(text), by repeated halving: within Python's limit on digits, in subquadratic time."""
+    """int(text) by divide and conquer: within Python's limit on digits, in subquadratic time."""
     half = len(text) // 2
     if half < 256 or text[0] == "-":
         return int(text) if half < 256 else -integer(text[1:])

@@ -53,7 +53,7 @@ class NoRelation(TypeError):
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A number with a known lower bound, such as a rank over ℚ from a rank modulo p.
+    """A number with a known lower bound, such as a rank over ℚ, bounded by a rank modulo p.
 
     Source: ours; a rank modulo a prime never exceeds the rank over ℚ.
 

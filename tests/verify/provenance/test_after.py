@@ -130,7 +130,8 @@ def test_other_data_are_refuted(change: Any, reason: str) -> None:
 def test_equal_means_leave_queries_equal(
     other: Any, status: int, tmp_path: Path, shell: Shell
 ) -> None:
-    """Two contexts have the same mean; no weights separate them if they are permutations."""
+    """Two contexts have the same mean; no weights separate them if one is a permutation of the
+    other."""
     contexts = [[[1, 0, 0], [0, 2, 0]], other]
     data = {"contexts": contexts, "queries": [[1, 1, 1]] * 2, "labels": [[0], [1]]}
     (tmp_path / "x.json").write_text(json.dumps(data))

@@ -1,9 +1,9 @@
 """`attncert check --fast`, for certificates that are too large for a checker in pure Python.
 
 verify/checker reads and validates the file with its table of claims. The arithmetic for a claim is
-in the file named like the one in the checker. An auditor must also trust NumPy and BLAS, FLINT (for
-nearby weights), and `verify/rank` (for every labelling), which the writer of such files also uses.
-So every verdict begins with "fast check".
+in the file that has the same name as the checker's. An auditor must also trust NumPy and BLAS,
+FLINT (for nearby weights), and `verify/rank` (for every labelling), which the writer of such files
+also uses. So every verdict begins with "fast check".
 """
 
 from __future__ import annotations

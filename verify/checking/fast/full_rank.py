@@ -68,8 +68,8 @@ def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str
 def blocks(
     layer: Layer, cert: dict[str, Any]
 ) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Blocks of examples that have the same number of distinct tokens, with their contexts (a
-    single one if it is shared) and the count of each token."""
+    """Blocks of examples that have the same number of distinct tokens, with their contexts (just
+    one if it is shared) and the count of each token."""
     T, n, d, H = dims(cert, "examples context width heads")
     counts, contexts = np.full(T, n), layer.contexts
     mapped = isinstance(contexts, np.memmap)
