@@ -43,7 +43,7 @@ PARTITION = (
     "In this grouping each group's queries are independent and no earlier query lies in the span "
     "of a later group."
 )
-A1_WORK = 30.0  # nominal seconds for deciding A1
+A1_WORK = 30.0  # nominal seconds allowed for deciding A1
 _EXHAUSTIVE = 20_000  # up to this number all subsets are checked; more are sampled
 _SAMPLES = 2_000
 _LARGE = 2**15  # with more entries, compiled elimination mod p is faster than FLINT
@@ -327,10 +327,10 @@ def _to_decide(vectors: Vectors, k: int) -> dict[str, Any]:
 def _suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> list[int] | None:
     """Earlier queries that may lie in the span of the group; None if the group is dependent mod p.
 
-    queries: balanced mod p, (T, d). If the group is independent mod p, then v ⊥ group and v·e_s ≠ 0
-    mod p prove that e_s is outside the span of the group over ℚ, so only the other e_s are
-    suspects. If the group is dependent mod p, e_s may be a combination with p in a denominator, and
-    v proves nothing. The entries of v outside the group's pivot columns are chosen; the other
+    queries: balanced residues mod p, (T, d). If the group is independent mod p, then v ⊥ group and
+    v·e_s ≠ 0 mod p prove that e_s is outside the span of the group over ℚ, so only the other e_s
+    are suspects. If the group is dependent mod p, e_s may be a combination with p in a denominator,
+    and v proves nothing. The entries of v outside the group's pivot columns are chosen; the other
     entries follow.
     """
     p, width = PRIMES_FLOAT64[0], queries.shape[1]

@@ -36,8 +36,8 @@ class AuditAnswer(Answer):
 def audit(question: Audit | None = None, progress: StageProgress = silent) -> AuditAnswer:
     """Say what each hypothesis of a construction is for.
 
-    Arithmetic: exact. Source: docs/audit-of-theorem-1.md; every other construction names its own.
-    Raises InputError.
+    Arithmetic: exact. Source: docs/audit-of-theorem-1.md; every other construction names its own
+    source. Raises InputError.
 
     >>> from attncert import Audit, audit
     >>> answer = audit(Audit(construction="width-one", quick=True))

@@ -177,7 +177,7 @@ def mask_of(mask: Any) -> Any:
 
 
 def shaped(limits: Limits, rows: Any, where: str) -> Table:
-    """A matrix of any size, because its size is not in `dims`."""
+    """A matrix of any size: `dims` does not prescribe one."""
     if hasattr(rows, "integers"):
         return Table(*rows.integers(where))
     need(typed(rows, list, where) and typed(rows[0], list, where), f"{where} must not be empty")

@@ -200,9 +200,9 @@ def backward(made: Any, saved: Saved, one: Any, on: Any) -> Any:
 
 
 def derivatives(blocks: Any, on: Any, saved: Any, j: int, m: int, limits: Limits) -> list[Any]:
-    """Derivatives of output j with respect to all weights in the order of the file: key, query and
-    value of each head row by row, then output; or weights, then bias. on: the arithmetic of the
-    first field."""
+    """Derivatives of output j with respect to all weights, in file order: key, query and value of
+    each head row by row, then output; or weights, then bias. on: the arithmetic of the first
+    field."""
     by_query: Any = [[on.one if k == j else on.zero for k in range(m)]]
     by_tokens: Any = None
     columns: list[list[Any]] = []

@@ -18,7 +18,7 @@ from .reading import all_of, dims, numbers, typed
 
 
 def is_prime(p: int) -> bool:
-    """Whether an odd p > 1 is prime, by the Miller-Rabin test. With these bases no composite
+    """Whether an odd p > 1 is prime, by the Miller-Rabin test. With these bases, no composite
     below 3 * 10^23 passes (Sorenson and Webster, Strong pseudoprimes to twelve prime bases, 2017).
     """
     twos = (p - 1 & 1 - p).bit_length() - 1

@@ -188,7 +188,7 @@ def added(limits: Limits, terms: list[tuple[list[int], int]]) -> tuple[list[int]
 
 
 def address(k: int, d: int, m: int, H: int, d_h: int, d_v: int) -> tuple[str, int, int, int]:
-    """Kind, head, row and column of weight k. The order is key, query, value by head, then
+    """Kind, head, row and column of weight k. The order: key, query and value of each head, then
     output."""
     h, rest = divmod(k, 2 * d * d_h + d * d_v)
     if h >= H:

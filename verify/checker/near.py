@@ -74,8 +74,8 @@ class Balls:
 
         With y = |X| / 2^(P+s) < 1/64, exp(X / 2^P) = exp(-y)^(2^s). Each term of exp(y) is computed
         from the previous one and rounded down, so the error of term k is below error_(k-1) y / k +
-        1 < 2. So the first term that is computed as 0 is below 2, and the later terms add up to
-        less than (1/2 + 1/6 + ...) 2 < 2.
+        1 < 2. The first term that is computed as 0 is therefore below 2, and the later terms add up
+        to less than (1/2 + 1/6 + ...) 2 < 2.
         """
         P = self.P
         if -X >= P << P:

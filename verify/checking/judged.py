@@ -2,7 +2,7 @@
 own checker rejects.
 
 The decorator `answers` passes each answer to `judged`. The plain checker judges interpolations for
-which `cost_of_checking`, an upper estimate, is at most PLAIN_SECONDS. For ranks and nearby weights
+which `cost_of_checking`, an upper estimate, is at most PLAIN_SECONDS. For ranks and nearby weights,
 `_work` counts the products in the elimination: up to PLAIN_WORK, the plain checker judges them; up
 to FAST_WORK, the fast check. Relations are always judged. Networks of up to `RECOMPUTED` products
 were judged when their file was written (verify/outputs/within.py). Larger files are not judged,

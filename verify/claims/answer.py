@@ -35,10 +35,10 @@ class Answer:
     """The answer to a question.
 
     data: the subject of the question. conclusion: the id of the claim that answers the question.
-    certificate: a certificate of the conclusion, if a checker can read one. uncertified: the reason
-    if there is none, as a clause. seconds: the time of each stage. versions: the versions of Python
-    and the libraries. Only timings.json shows these two. Subclasses add the content of their
-    reports.
+    certificate: a certificate of the conclusion, if a checker can read one. uncertified: if there
+    is no certificate, the reason as a clause. seconds: the time of each stage. versions: the
+    versions of Python and the libraries. Only timings.json shows the last two. Subclasses add the
+    content of their reports.
     """
 
     report_page: ClassVar[str] = ""  # the page in reports/, if not named like the command

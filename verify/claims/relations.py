@@ -319,7 +319,7 @@ def _number(x: Any) -> str:
 
 
 def _witness(failures: Sequence[_Failure], where: Sequence[str]) -> dict[str, Any]:
-    """The first failure as text, and where each failure occurs. Unnamed places are entries."""
+    """The first failure as text, and where each failure occurs. Any unnamed place is an entry."""
     if not failures:
         return {}
     first = failures[0]

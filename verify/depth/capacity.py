@@ -289,7 +289,7 @@ class _Search:
         return min(self.labels, self.spans.bound(shape))
 
     def _needed(self, about: About) -> int | None:
-        """A lower bound on heads per layer needed for all labels; None if no number suffices."""
+        """A lower bound on the heads per layer that all labels need; None if no number suffices."""
         return self.spans.fewest(
             self.question.layers,
             lambda heads: self._most(about, self._shape(heads)) >= self._all(about),

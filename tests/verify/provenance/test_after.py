@@ -106,7 +106,7 @@ def test_a_rank_is_certified_behind_the_blocks(tmp_path: Path) -> None:
     for check in (check_file, check_fast):
         assert check(path).status == "holds"
     lost = json.loads(Path(path).read_text())
-    lost["network"] = lost["network"][1:]  # all share one query: the features are dependent
+    lost["network"] = lost["network"][1:]  # all queries are equal: the features are dependent
     assert check_file(written(changed(lost, "claim", "full-rank"), tmp_path)).status == "wrong"
 
 

@@ -54,7 +54,7 @@ def executable() -> Path:
 
 def build(progress: StageProgress = silent) -> Path:
     """Compile the theorems and the checker, and return the executable. This takes minutes and
-    1.1 GB. progress: is told the number of files compiled.
+    1.1 GB. progress: receives the number of files compiled.
 
     Raises InputError if a tool is missing or make fails.
     """

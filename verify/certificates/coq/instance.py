@@ -229,7 +229,7 @@ _PARTS = ("key", "query", "value")
 
 
 def _units(cert: dict[str, Any]) -> list[int]:
-    """The denominators of contexts, queries, key, query, value, output and labels, as hints."""
+    """Denominators of contexts, queries, key, query, value, output and labels, given as hints."""
     data, [layer] = cert["data"], cert["network"]
     contexts = [row for context in data["contexts"] for row in _matrix(context)]
     heads = [

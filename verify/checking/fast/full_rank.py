@@ -30,7 +30,7 @@ ENTRIES = 2**20  # the most entries of contexts processed at once
 def judge(cert: dict[str, Any], parts: tuple[Layer, int], limits: Limits) -> str:
     """The claim in one line. Raises Rejected.
 
-    Arithmetic: exact, modulo the prime of the certificate. If the rank modulo a prime that divides
+    Arithmetic: exact, modulo the prime in the certificate. If the rank modulo a prime that divides
     no denominator is T, so is the rank over the rationals (docs/certificate.md).
     """
     T, n, d, H = dims(cert, "examples context width heads")
@@ -194,7 +194,7 @@ def power_of_two(exponents: Residues, tables: tuple[Residues, Residues], p: int)
 def mixed(weights: Residues, contexts: Residues, p: int, some: NDArray[Any]) -> Residues:
     """The features mod p of each head: the means of tokens with the weights (T, H, n).
 
-    contexts: one, or one for each example. some: the indices of these examples.
+    contexts: a single context, or one for each example. some: the indices of these examples.
     """
     rows = weights.reshape(-1, weights.shape[-1])  # one product instead of one for each example
     if len(contexts) == 1:

@@ -21,7 +21,7 @@ from attncert.verify.rank.whole_layer.jacobian_rows import rank_of_rows
 
 
 def judge(cert: dict[str, Any], parts: Parts, limits: Limits) -> str:
-    """The claim in one line. Raises Rejected. Arithmetic: exact, modulo the primes of the file."""
+    """The claim in one line. Raises Rejected. Arithmetic: exact, modulo the primes in the file."""
     T, m = dims(cert, "examples labels")
     count = T if parts.of == "features" else T * m
     small = parts.primes[0] <= LARGEST

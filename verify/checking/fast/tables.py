@@ -25,7 +25,7 @@ NAMES = ("contexts", "queries", "labels")
 
 @dataclass(frozen=True)
 class MappedArray:
-    """An array of integers in the file, as accepted by `numbers` of verify/checker/reading.py."""
+    """An array of integers in the file, as accepted by `numbers` in verify/checker/reading.py."""
 
     array: np.ndarray[Any, Any]
 
