@@ -96,7 +96,7 @@ def sharpen(
     found = {
         name: Sharpened(construction, name)
         for name, hypothesis in construction.hypotheses.items()
-        if hypothesis not in (PARTITION, CAPACITY)  # this hypothesis is about groups, not data
+        if hypothesis not in (PARTITION, CAPACITY)  # these are about groups, not data
     }
     cases = QUICK_DRAWN if quick else DRAWN
     for number in range(cases if found else 0):

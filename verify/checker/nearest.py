@@ -94,7 +94,7 @@ def judge(cert: Any, parts: Parts, limits: Limits) -> str:
 
 # letters, places: for each step, the letters and the places of their symbols. step: maps (state,
 # letter) to the next state and the written symbol. reached: the possible states before each step.
-# symbols: for each place, the symbols that it may hold. halves: for each step, places.
+# symbols: for each place, the symbols that it may hold. halves: for each step, places to halve.
 Domain = namedtuple("Domain", "letters places step width halves prompt reached symbols")
 Generating = namedtuple("Generating", "nearest domain tokens unit")  # tokens[symbol][place]
 

@@ -29,7 +29,7 @@ _ZERO_BOUND = 999  # the largest entry in a last layer whose outputs are 0
 
 SMALL = 2**40  # the divisor of values in layers before a ReLU block
 CHOICE = 4  # the number of units drawn for each unit used
-_WIDE = 2**-10  # the smallest gap that may hold a threshold, relative to the widest
+_WIDE = 2**-10  # the smallest gap that may hold a threshold, relative to the widest gap
 
 
 def draw_network(data: Dataset, shape: Architecture, seed: int = 0) -> Network:

@@ -127,7 +127,7 @@ def test_a_dependent_context_is_shown(tmp_path: Path) -> None:
         "rank": 2,
         "relation": {"indices": [1, 2], "coefficients": ["2", "-1"]},
     }
-    assert [placed.memorized for placed in made.placed] == [1, 1]  # for the other context
+    assert [placed.memorized for placed in made.placed] == [1, 1]  # with the other context
     assert made.contexts[1].standing is AgainstRounding.DEPENDENT
 
 

@@ -28,7 +28,7 @@ T, N, D = 5, 4, 6
 CONTEXTS, QUERIES = RNG.normal(size=(T, N, D)), RNG.normal(size=(T, D))
 LAYER = third_party("bert", RNG, prefix="layer.3.attention.")
 OUTPUTS = LAYER.outputs(CONTEXTS, QUERIES)
-OFF = np.array([0.01, 0.5, 0.02, 0.3, 0.0])[:, None]  # differences of outputs and labels
+OFF = np.array([0.01, 0.5, 0.02, 0.3, 0.0])[:, None]  # differences between outputs and labels
 DATA = Dataset.of(CONTEXTS, QUERIES, OUTPUTS + OFF)
 
 
