@@ -29,7 +29,7 @@ from attncert.verify.claims.evidence import Claim, Level, timed
 Bounds = Mapping[str, Any]
 
 RECOMPUTED = 10**7  # limit on the checker's products in pure Python (a few seconds)
-_EXPONENTIAL, _ROOT = 200, 20  # their cost, in products
+_EXPONENTIAL, _ROOT = 200, 20  # costs of one exponential and one root, in products
 _LEAST = Decimal("1e-100")  # the least certified bound: smaller bounds take too long in pure Python
 
 

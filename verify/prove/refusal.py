@@ -1,6 +1,6 @@
 """The answer if no weights were built. The claims answer three questions:
 
-- How many of the examples can the construction place? This is the size of the largest part that
+- How many of the examples can the construction place? This is the size of the largest subset that
   meets A2 and the partition condition.
 - Can any weights do more? Relations between the columns or the rows of Z that hold for *every*
   choice of weights (limits/tightness) may exclude universal memorization, that is, a
@@ -73,7 +73,7 @@ def refused(run: Run, earlier: list[Claim], failure: HypothesisFails) -> Proof:
 
 
 def _placed(run: Run) -> list[Claim]:
-    """Claims about the largest part of the examples that fits into groups of r, r - 1, r - 1, ...
+    """Claims about the largest subset of the examples that fits into groups of r, r - 1, r - 1, ...
 
     Their ids begin with "placed.". There are no such claims if there are too many examples, if
     contexts differ in length, or if n > d.

@@ -45,7 +45,7 @@ from attncert.verify.statements.steps import conclusions, narrow
 # 10^13 (385 digits); at 5·10^14 (769) the checker cannot read it, and the answer is the rank.
 SOLVE_WORK = 10**13
 ASKED_WORK = 10**15  # if interpolation was requested
-READOUT_BITS = 2**33  # bits of the whole system, T rows of `bits`, even on request: 1 GiB
+READOUT_BITS = 2**33  # limit on bits·T, the size of the system, even on request: 1 GiB
 INVERSE_WORK = 2 * 10**12  # for all T right-hand sides at once (symbolic labels)
 MULTIPRECISION_WORK = 10**5  # T·H·n exponentials in ball arithmetic
 
@@ -126,7 +126,7 @@ def _rank_reason(run: Run, built: BuiltLayer, bits: int) -> str:
 
 
 def _fits(bits: int, T: int) -> bool:
-    """Whether T numbers of this length are within every limit."""
+    """Whether a readout of T numbers of this length is within every limit."""
     return bits * bits * T <= ASKED_WORK and bits * T <= READOUT_BITS
 
 

@@ -88,7 +88,7 @@ class Prefixes(Sequences):
         if not self.merged:
             return ""
         others = counted(self.merged, "more place")
-        return f" This leaves out {others} with the class and label of one of these."
+        return f" This leaves out {others} with the same class and label as one of these."
 
     def claims(self, data: Dataset) -> list[Claim]:
         return [timed(partial(self._claim, data))]

@@ -17,7 +17,7 @@ from attncert.verify.questions.values import (
 
 _MOST_STEPS = 10**9
 _MOST_LAYERS = 16
-MOST_EXACT_LAYERS = 5  # no tower of primes below 2^24 is longer
+MOST_EXACT_LAYERS = 5  # the towers of primes below 2^24 allow no more layers
 _LAYERS = "number L of layers of H heads each; the last gives the outputs"
 
 

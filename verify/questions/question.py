@@ -19,7 +19,7 @@ class Option:
     """One option of a command.
 
     help: one line. default: None if the data determine the value. repeats: whether an answer
-    depends on the option, so that the command that repeats a run contains it.
+    depends on the option, so that the command for repeating a run must contain it.
     """
 
     rule: Rule
@@ -28,7 +28,7 @@ class Option:
     repeats: bool
 
     def read(self, name: str, entry: Any) -> Any:
-        """The value of an entry; None if the entry and the default are None. Raises InputError."""
+        """The value of an entry; None if both entry and default are None. Raises InputError."""
         if entry is None and self.default is None:
             return None
         return self.rule.checked(name, entry)

@@ -97,7 +97,7 @@ def grid() -> Rule:
 
 
 def exact() -> Rule:
-    """A number of at least 0, stored as text and thus exactly.
+    """A number of at least 0, stored exactly, as text.
 
     >>> exact().read("1e-3"), exact().read(Fraction(1, 3)), exact().read(-0.0)
     ('1e-3', '1/3', '-0.0')

@@ -77,7 +77,7 @@ class IndependenceTester:
     table: (N, d), see `residues.as_table`; floats are regarded as exact. device: auto, cpu or cuda.
     memory: the bytes that copies of the table and matrices may take; default: 2 GiB, or a quarter
     of the free memory of a GPU. threads: CPU threads; default: all cores of the process. expected:
-    the number of subsets in all calls together, if known.
+    the total number of subsets over all calls, if known.
     """
 
     def __init__(

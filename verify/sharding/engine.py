@@ -51,7 +51,7 @@ def run(
     enough: Callable[[Record], bool] = lambda record: False,
     progress: StageProgress = silent,
 ) -> dict[Shard, Record]:
-    """The records of these shards, in their order, up to the first record that is enough.
+    """The records of these shards, in their order, up to the first record that suffices.
 
     shared:  the arguments that every shard needs, such as the table of vectors.
     threads: by default, all cores. cluster: from `dask`; `threads` is then ignored.
@@ -110,8 +110,8 @@ def dask(address: str | None) -> Iterator[Cluster | None]:
         connection = await connect(address, timeout=10, **tls)
         await connection.close()
 
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # our error suffices
-    try:  # before a client exists: a client that never connected hangs when discarded
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL + 1)  # we report the error
+    try:  # before creating a client: one that never connected hangs when discarded
         with ThreadPoolExecutor(1) as apart:  # a notebook's thread already has an event loop
             apart.submit(asyncio.run, reach()).result()
         client = distributed.Client(address, timeout=10, set_as_default=False)

@@ -214,7 +214,7 @@ class Task:
 
 
 def _faults(construction: Any) -> Iterator[tuple[str, str, object]]:
-    """All faults, each as the field, the form it must have, and its value."""
+    """All faults, each as the field's name, what the field must be, and its value."""
     if not (isinstance(construction.name, str) and _NAME.fullmatch(construction.name)):
         yield "name", "in lower case, like my-heads", construction.name
     if not callable(construction.build):

@@ -29,7 +29,7 @@ def register(method: Construction) -> Construction:
     """Register a construction by its name, and return it.
 
     A second construction of the same name replaces the first, for example when a notebook cell is
-    run again. Raises InputError for the name of a construction of this project. Source:
+    run again. Raises InputError if the name is that of a built-in construction. Source:
     docs/constructions.md.
 
     >>> register(method("paper")) is method("paper")
@@ -81,8 +81,8 @@ def foreign(method: Construction) -> bool:
 @contextmanager
 def errors_of(method: Construction, part: str, data: Dataset) -> Iterator[None]:
     """A context manager for the code of a construction. If third-party code changes the data or
-    raises an error other than HypothesisFails, an InputError names the construction, part and
-    line."""
+    raises an error other than HypothesisFails, an InputError names the construction, the part
+    and the line."""
     before = data.hashed() if foreign(method) else ""
     try:
         try:

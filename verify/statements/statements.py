@@ -132,7 +132,7 @@ def _judged(
 
 
 def _yielded(relations: Callable[..., Iterable[Any]], *arguments: Any) -> Iterator[Any]:
-    """The relations. The function, which may return a list, runs when the first one is needed."""
+    """The relations. The function, which may return a list, runs when the first is requested."""
     yield from relations(*arguments)
 
 

@@ -93,8 +93,8 @@ def independent(form: Systematic, subsets: IntArray, p: int, threads: int = 1) -
 def profile(matrix: ResidueArray, p: int) -> tuple[BoolArray, IntArray]:
     """The rank profile modulo p: which rows are independent of earlier rows, and the pivot columns.
 
-    matrix: (m, n) balanced residues. Returns a boolean (m,) and the pivot column of each
-    independent row, in order; the rank is their number.
+    matrix: (m, n) balanced residues. Returns a boolean array (m,) and the pivot column of each
+    independent row, in order; the number of these columns is the rank.
 
     >>> rows, columns = profile(np.array([[0.0, 2.0], [0.0, 4.0], [3.0, 1.0]]), 11863067)
     >>> rows.tolist(), columns.tolist()

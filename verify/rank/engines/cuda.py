@@ -54,7 +54,7 @@ def compile_options(per_thread: int, bound: int) -> tuple[str, ...]:
 
 
 class CudaKernels:
-    """The two kernels. Both change a stack, a CuPy array (float64, C order), in place."""
+    """The two kernels. Each changes a stack, a CuPy array (float64, C order), in place."""
 
     def __init__(self) -> None:
         self._cupy: Any = importlib.import_module("cupy")

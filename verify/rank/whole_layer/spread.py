@@ -3,7 +3,7 @@
 The rows are divided into blocks. Each block is reduced by the panels of all earlier blocks, and the
 elimination of what is left gives the panels of this block (`streaming.py`). Panels stay on the
 worker that computed them, and blocks travel, so that every worker holds an equal number of panels.
-The rank is the number of all pivots. It does not depend on the blocks or on the workers.
+The rank is the total number of pivots. It does not depend on the blocks or on the workers.
 
 Every step is a pure function of earlier results. If a worker is lost, so are its panels; they are
 computed again, in their order, on the remaining workers.
@@ -68,7 +68,7 @@ ERRORS: Errors = (SumVanishes, NotIntegral)
 
 
 class _Lost(Exception):
-    """A worker with panels has left the cluster."""
+    """A worker that holds panels has left the cluster."""
 
 
 def spread_rank(
@@ -83,7 +83,7 @@ def spread_rank(
     """The rank of all rows modulo p, which is assumed, since only the first block is also
     eliminated here.
 
-    make: computes the rows of given examples, the same number for each. count: all rows together.
+    make: computes the rows of given examples, the same number for each. count: the total of rows.
     Raises InputError if records are wrong or workers are lost too often. errors: exceptions raised
     by `make`, which are passed on unchanged.
     """

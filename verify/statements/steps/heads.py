@@ -140,7 +140,7 @@ def features_of(table: Table, residues: features.Progressive) -> IntArray:
 def softmax_residues(
     table: ObjectArray, residues: features.Progressive, examples: Sequence[int]
 ) -> IntArray:
-    """The softmax weights mod p. If a sum vanishes, 0 for every weight, which proves nothing."""
+    """The softmax weights mod p. If a sum vanishes, all are set to 0, which proves nothing."""
     try:
         return features.softmax_mod(table, residues.prime, residues.times(examples))
     except SumVanishes:

@@ -39,7 +39,7 @@ _SPECTRA = 3  # the number of random subsets of each size whose spectrum is comp
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Assumed(Answer):
-    """The answer to `assume`. It concerns the distinct queries; only the groups concern all inputs.
+    """The answer to `assume`, about the distinct queries; only the groups are about all inputs.
 
     rank: the exact rank of all queries. interval: bounds on the Kruskal rank. samples: random
     subsets of min(n, N) and of min(N, d) queries, by size; sizes above the rank are left out, since

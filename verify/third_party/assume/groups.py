@@ -28,8 +28,9 @@ class Placed:
     """The groups of one construction for this layer.
 
     first: r, the size of the first group. capacity: the examples that the theorem allows. queries:
-    groups of all inputs that meet the partition condition. certified: such groups of inputs whose
-    contexts are given and have rank n; these inputs are proved to be memorized.
+    groups of all inputs that meet the partition condition. certified: such
+    groups, formed only from inputs whose context is given and has rank n, so that these inputs are
+    proved to be memorized.
     """
 
     name: str

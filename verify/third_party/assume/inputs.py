@@ -1,4 +1,4 @@
-"""The data of `attncert assume`: queries of all inputs, and contexts of some."""
+"""The data of `attncert assume`: queries for all inputs, and contexts for some of them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class LayerInputs:
 
 
 def _bytes(row: AnyArray) -> bytes:
-    """Bytes that are equal if and only if two rows of a table are equal."""
+    """The row as bytes; two rows of a table are equal if and only if these bytes are."""
     if row.dtype == object:
         return repr(row.tolist()).encode()
     return bytes((row + row.dtype.type(0)).tobytes())  # -0.0 + 0.0 = 0.0

@@ -1,1 +1,1 @@
-"""A third-party layer: its error, the work of each head, and a comparison with the proof."""
+"""A third-party layer: its error, the worth of each head, and a comparison with the proof."""

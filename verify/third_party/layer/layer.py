@@ -84,7 +84,7 @@ def layer(
     errors of a network with other blocks.
 
     weights: a file, or `attncert.Weights`. data: a recording also contains the outputs that the
-    weights must reproduce. mask: (T, n), True for the rows seen; None for the mask of the question.
+    weights must reproduce. mask: (T, n), True for the rows seen; if None, that of `question`.
     Returns a LayerAnswer, or a Proof for a network. Arithmetic: exact if all logits are integer
     multiples of ln 2, otherwise balls. Source: ours, docs/models-and-layers.md. Raises InputError.
 

@@ -75,7 +75,7 @@ def _off_peak(weights: Sequence[arb]) -> arb:
 
 
 def _worth_of_each(attention: Attention, features: Sequence[arb_mat]) -> list[tuple[str, str]]:
-    """The largest error without each head. features: each head's, at the working precision."""
+    """The largest error without each head. features: those of each head, at working precision."""
     parts = attention.block.contributions(features, attention.states)
     first, *others = parts
     gaps = sum(others, first) - arb_mat(attention.data.label_matrix)

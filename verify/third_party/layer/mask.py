@@ -21,7 +21,7 @@ _NAMED = 6  # maximum number of arrays that an error message names
 
 @dataclass(frozen=True)
 class Recorded:
-    """Recorded outputs (T, m) of the layer itself. unit: the unit roundoff of their arithmetic."""
+    """Outputs (T, m) recorded from the layer itself. unit: their arithmetic's unit roundoff."""
 
     outputs: FloatArray
     unit: float

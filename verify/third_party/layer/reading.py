@@ -44,7 +44,7 @@ _SOURCE = "ours; docs/models-and-layers.md"
 def read_claim(
     stored: StoredLayer, attention: Attention, recorded: Recorded | None, masked: bool = False
 ) -> Claim | None:
-    """The claim that the audited layer is the stored layer, which is shown by its outputs or its
+    """The claim that the layer audited is the layer stored: shown by the layer's outputs or its
     type, or assumed. None for this project's format, which states what is computed. Refuted if the
     layer as read does not reproduce the recorded outputs.
     """
