@@ -197,7 +197,7 @@ def _certified(
 
 
 def check_interpolation(run: Run, built: BuiltLayer, layer: Layer, bits: int) -> list[Claim]:
-    """Claims that outputs and labels are equal, one for each affordable route."""
+    """Claims that outputs and labels are equal, one from each method that is fast enough."""
     data = run.data
     run.progress("interpolation", 0, 3)
     routes = [timed(partial(rational, data, layer))]

@@ -95,7 +95,7 @@ class Prefixes(Sequences):
 
     def _claim(self, data: Dataset) -> Claim:
         """The claim about this origin. The data are compared with the checker's reading of the
-        sequences, and classes are compared by cross-multiplication, not fractions."""
+        sequences, and classes are compared by cross-multiplication, without fractions."""
         others = [(t, s) for t, s in enumerate(self.first) if s < t]
         apart = next((pair for pair in others if not _one_class(self.whole, *pair)), None)
         wrong = _unlike(data) or ("" if apart is None else f"examples {apart} are of two classes")

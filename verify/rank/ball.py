@@ -13,8 +13,8 @@ matrix in the enclosure Z. R need not be accurate: it is Z^T (Z Z^T)^{-1} in app
 
     (1 - delta) / ||R||_F  <=  sigma_min(Z)  <=  ||wZ||_2 / ||w||_2   for every w != 0.
 
-If R is close to the pseudoinverse, the lower end is below sigma_min by a factor of at most sqrt(T),
-and nearly sharp if the other singular values are much larger. The upper end is sharp if w is close
+If R is close to the pseudoinverse, the lower end is at least about sigma_min / sqrt(T), and it is
+nearly sharp if the other singular values are much larger. The upper end is sharp if w is close
 to the left singular vector.
 """
 

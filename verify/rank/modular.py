@@ -72,7 +72,7 @@ float64, not 2305843009213693951
 
 
 class IndependenceTester:
-    """A table, prepared once modulo each prime, of which any number of subsets can be tested.
+    """A table, prepared once for each prime, any number of whose subsets can be tested.
 
     table: (N, d), see `residues.as_table`; floats are regarded as exact. device: auto, cpu or cuda.
     memory: the bytes that copies of the table and matrices may take; default: 2 GiB, or a quarter
@@ -131,7 +131,7 @@ class IndependenceTester:
         (n, d), k, (p, dtype) = self.table.shape, index.shape[1], self._ladder(index)[0]
         rank = min(n, d)
         saved = max(len(index), self.expected) * (k**3 - (k * (1 - rank / n)) ** 3) / 3
-        fits = 24 * n * d < self.memory  # the residues, their transpose and the systematic form
+        fits = 24 * n * d < self.memory  # for residues, their transpose and the systematic form
         if self.device.kind != "cpu" or not fits or saved < self.threads * n * d * rank:
             return np.zeros(len(index), dtype=bool)
         with self._lock:
@@ -147,7 +147,7 @@ class IndependenceTester:
         if self.device.kind == "cpu":
             return cpu.prefixes(table, local, p, self.threads)
         xp, (rows, width) = self._xp, table.shape
-        each = 4 * 8 * k * width  # the stack, a product, and two temporaries of its size
+        each = 4 * 8 * k * width  # the stack, a product, and two temporaries of that size
         free = self.memory - 8 * rows * width
         if free < each:
             need = 8 * rows * width + each

@@ -79,7 +79,7 @@ def saturated(data: Dataset, built: BuiltLayer, bits: int) -> Claim:
 
 
 def _moving_heads(built: BuiltLayer) -> Iterator[tuple[int, SteeringHead]]:
-    """The heads with a term c·u vᵀ and earlier examples, with their numbers counted from 0."""
+    """The heads that have a term c·u vᵀ and earlier examples, each with its number, from 0."""
     for h, record in enumerate(built.heads):
         if isinstance(record, SteeringHead) and record.selector is not None and record.earlier:
             yield h, record

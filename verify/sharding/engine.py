@@ -181,7 +181,7 @@ def same(table: Any) -> Any:
 
 
 def one(work: Work, shard: Shard, *shared: Any) -> Record:
-    """The record of one shard, converted to JSON and back, like the record of a worker."""
+    """The record of one shard, converted to JSON and back, as a worker's record is."""
     record: Record = json.loads(json.dumps(work(shard, *shared)))
     return record
 

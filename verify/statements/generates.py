@@ -7,8 +7,8 @@ Proof by cases. Suppose that in each situation of the domain (constructions/data
 for all symbols that its open positions may hold, the right symbol has the largest output. Then
 every answer is right, by induction over its symbols: if the symbols before symbol i are right, the
 sequence is a prompt followed by the beginning of its answer. Some situation contains this sequence,
-so symbol i is right, too. At an open position there is a box, the hull of its symbols, and
-outputs are enclosed in balls. ∎
+so symbol i is right, too. An open position holds a box, the hull of its symbols, and outputs
+are enclosed in balls. ∎
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Generates:
 
 def _records(cases: Cases, views: Views) -> tuple[dict[Shard, Record], list[Claim]]:
     """The records of the shards. If a cluster computed them, one is computed again here, and the
-    claim that all are correct is returned as well."""
+    claim that all of them are correct is returned, too."""
     undecided = list[int]()
 
     def enough(record: Record) -> bool:

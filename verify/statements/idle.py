@@ -1,6 +1,6 @@
 """Blocks that change no example and hidden units that are never active, found from the states.
 
-A network with such blocks or units is not wrong, but its proof hardly needs them. States are
+A network with such blocks or units is not wrong, but needs none of them on these data. States are
 compared only if they are rational: nothing is known to be idle after an irrational softmax.
 """
 
@@ -22,7 +22,7 @@ from attncert.verify.statements.states import Views
 
 def idle(views: Views) -> list[Claim]:
     """Claims that list the blocks that change no state on these data and the units that are 0 at
-    every vector that their block is applied to. There is no claim for an empty list. Blocks and
+    every vector to which their block is applied. There is no claim for an empty list. Blocks and
     units are numbered from 1."""
     network, still, off = views.network, list[int](), dict[int, list[int]]()
     if network.depth == 1 and not network.units:

@@ -119,7 +119,7 @@ def _nothing(name: str, step: Step, source: str) -> Claim:
 def _judged(
     name: str, step: Step, number: int, views: Views, errors_of: ErrorsOf, source: str
 ) -> Claim:
-    """The claim of a step. number: that of the head, group or block; 0 if there is none."""
+    """The claim of a step. number: of the head, group or block; 0 if the step has none."""
     start = time.perf_counter()
     own = ClaimId(f"{step.each}.{number}.{name}") if number else _step_id(name)
     arguments = (number,) if number else ()

@@ -136,7 +136,7 @@ def require_exact_products(xp: Any, p: int) -> None:
 
 
 def random_projection(table: Any, width: int, p: int, rng: np.random.Generator) -> Any:
-    """table @ R modulo p for a random (d, width) matrix R; table: (N, d), float64 residues, any xp.
+    """table @ R modulo p for a random (d, width) matrix R; table: (N, d), float64 residues.
 
     If the images of rows are independent, so are the rows. If width >= k, the images of k
     independent rows are independent unless a nonzero polynomial of degree k in the entries of R

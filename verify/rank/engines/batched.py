@@ -12,7 +12,7 @@ once.
 **Bound.** An entry of a later row starts balanced and receives one product per pivot row: `group`
 products per group, and `group` more when its own group is eliminated. It is reduced before the next
 group could exceed `lazy_terms`: with T = lazy_terms(p, t), after every floor(T / group) - 1 groups
-(Lemma 2 of `arithmetic.py`); 2 * group <= T.
+(Lemma 2 of `arithmetic.py`); so 2 * group <= T is required.
 """
 
 from __future__ import annotations

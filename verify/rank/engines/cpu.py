@@ -57,7 +57,7 @@ Systematic = tuple[ResidueArray, IntArray]
 
 
 def systematic(table: ResidueArray, p: int) -> Systematic:
-    """The rows written in a basis of r of them, (N, r), and each row's position in the basis,
+    """The rows in terms of a basis of r of them, (N, r), and each row's position in the basis,
     (N,); -1 if it is not in the basis.
 
     About kr/N rows of a random subset of k rows are in the basis, and are thus distinct unit

@@ -64,7 +64,7 @@ def choose_device(device: DeviceChoice = "auto") -> Device:
 
 
 def _why_no_cuda() -> str | None:
-    """None if CuPy finds a device, otherwise the unmet requirement for an InputError."""
+    """None if CuPy finds a device, otherwise the unmet requirement, for an InputError."""
     try:
         count = _load_cupy().cuda.runtime.getDeviceCount()
     except ModuleNotFoundError:

@@ -24,7 +24,7 @@ _SOURCE = "ours; docs/width-one.md, section 9"
 
 
 def require_wide_enough(data: Dataset, built: BuiltLayer, width: int, claim: str) -> None:
-    """Raises HypothesisFails if values of this width can hold neither the labels nor a group."""
+    """Raises HypothesisFails if values of this width are too narrow for a group or the claim."""
     if width >= data.m:
         return
     largest = max(map(len, built.groups))

@@ -102,7 +102,7 @@ def _separator(at: View, head: SteeringHead, number: int) -> Relations:
 
 
 def _next(row: list[fmpq], place: int) -> fmpq:
-    """The entry next to an extreme entry, or a number beyond it if there is no other entry."""
+    """The entry at `place`; for a single entry, a number with which the comparison holds."""
     return row[place] if len(row) > 1 else row[0] + (1 if place > 0 else -1)
 
 

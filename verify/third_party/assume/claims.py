@@ -69,7 +69,7 @@ def _both(inputs: LayerInputs, first: Claim, second: Claim) -> Claim:
 
 
 def equal_pair(inputs: LayerInputs) -> Relation:
-    """The first two inputs with equal queries, as a relation."""
+    """The relation between the queries of the first two inputs with equal queries."""
     pair = inputs.queries.relation(inputs.repeats[0][:2])
     assert pair is not None, "equal queries are dependent"
     return pair
@@ -154,7 +154,7 @@ def _rows(inputs: LayerInputs) -> str:
 
 
 def _follows(inputs: LayerInputs, best: Placed) -> list[Claim]:
-    """The claims of A2, the partition condition and memorization for these groups."""
+    """The claims about A2, the partition condition and memorization for these groups."""
     examples = sorted(t for group in best.certified for t in group)
     many = counted(len(examples), "example", "these")
     sizes = [len(group) for group in best.certified]

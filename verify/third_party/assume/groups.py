@@ -29,8 +29,7 @@ class Placed:
 
     first: r, the size of the first group. capacity: the examples that the theorem allows. queries:
     groups of all inputs that meet the partition condition. certified: such
-    groups, formed only from inputs whose context is given and has rank n, so that these inputs are
-    proved to be memorized.
+    groups of inputs with a given context of rank n; these inputs are proved to be memorized.
     """
 
     name: str

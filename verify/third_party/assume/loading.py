@@ -21,7 +21,7 @@ _KEYS = ("queries", "contexts", "kept")
 
 def load_inputs(source: str) -> LayerInputs:
     """Read a file of `queries` (N, d) and `contexts` (N, n, d), or bundled data. An .npz may hold
-    contexts for only some inputs, (C, n, d), with the numbers of these inputs, from 0 and
+    contexts for only some inputs, (C, n, d), and their inputs' numbers, counted from 0 and
     increasing, as `kept` (C,). Raises InputError."""
     if bundled(source):
         return LayerInputs.of(digits())
