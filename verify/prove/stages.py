@@ -147,7 +147,7 @@ def _brief(x: float) -> str:
 
 
 def outcome(run: Run, built: BuiltLayer, prime: int) -> Outcome:
-    """The outcome of steps 9 and 10, or of the rank check. prime: modulo it, the rank is T."""
+    """The outcome of steps 9 and 10, or of the rank check. prime: the rank modulo it is T."""
     data, bits = run.data, predicted_bits(built, run.data)
     if why := _rank_reason(run, built, bits):
         return _by_rank(run, built, bits, prime, why)

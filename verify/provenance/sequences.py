@@ -149,8 +149,8 @@ def _unlike(data: Dataset) -> str:
 
 def _in_order(data: Dataset, t: int, tokens: list[list[int]], unit: int, own: int) -> bool:
     """Whether these tokens, divided by `unit`, are the tokens of the data, in the same order. The
-    first token of each row is compared; every other token must be the same object as the first
-    token of its row."""
+    first token of each row is compared, and all other tokens of the row must be the same
+    object as the first."""
     order = np.arange(data.tokens(t)) if data.order is None else data.order[t]
     if len(tokens) != len(order):
         return False

@@ -1,4 +1,4 @@
-"""At a head's c, the least possible, every earlier example attends to one row: 1 - p < 2^-B.
+"""At a head's c, the least possible, every earlier s attends to one row L_s with 1 - p < 2^-B.
 
 Derivation (ours). In units of ln 2, the logits are integers k_i, so p = 2^k_L / Σ_i 2^k_i, and
 

@@ -143,7 +143,7 @@ def _decided(cases: Cases, records: Mapping[Shard, Record]) -> tuple[Claim, Boun
 
 
 def _shown(cases: Cases, shard: Shard, number: int) -> dict[str, Any]:
-    """The input with the smallest lead among those in the shard's situation of this number."""
+    """The input with the smallest lead in the situation of this number in the shard."""
     situation = cases.situations(shard)[number]
     lead, word = cases.lead(situation)
     sequence, prompt = cases.domain.sequence(word), cases.domain.prompt

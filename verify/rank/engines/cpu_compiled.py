@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 _HALF = np.float32(0.5)
-_EARLY = np.True_  # with the literal True, numba compiles `eliminate` again
+_EARLY = np.True_  # for the literal True, numba would compile `eliminate` again
 _compiled = njit(cache=True, nogil=True, fastmath={"contract"})  # fused multiply-add only
 _inlined = njit(nogil=True, fastmath={"contract"}, forceinline=True)
 

@@ -83,7 +83,7 @@ def spread_rank(
     """The rank of all rows modulo p, which is assumed, since only the first block is also
     eliminated here.
 
-    make: computes the rows of given examples, the same number for each. count: the total of rows.
+    make: computes the rows of given examples, equally many for each. count: the number of all rows.
     Raises InputError if records are wrong or workers are lost too often. errors: exceptions raised
     by `make`, which are passed on unchanged.
     """

@@ -11,8 +11,8 @@ panel, each without the columns that already have a pivot. A new, balanced block
 3. is reduced by this panel in its other rows, whose pivots are sought further to the right; a row
    with no column left depends, modulo p, on earlier rows and on other rows of its block.
 
-All large computations are products of float64 matrices, by the BLAS of the array library of the
-input (NumPy, CuPy, array-api-strict).
+All large computations are products of float64 matrices, with the BLAS of the input's array
+library (NumPy, CuPy, array-api-strict).
 
 **Bound.** Every sum consists of at most HEIGHT <= `lazy_terms(p, "float64")` products of balanced
 residues plus one balanced residue, and is then reduced, so it is exact by Lemma 2 of

@@ -3,8 +3,8 @@
 Both constructions need groups of at most r, r - 1, r - 1, ... examples with independent queries,
 such that no query of an earlier group is in the span of a later group (docs/mathematics.md, section
 2). A group is filled with the next independent queries, and earlier queries that may lie in its
-span are removed; subsets of admissible groups remain admissible. Modulo a prime, both decisions can
-be wrong only in one direction, so the remaining groups are proved. For queries in general position,
+span are removed; subsets of admissible groups remain admissible. Modulo a prime, each decision can
+be wrong in one direction only, so the remaining groups are proved. For queries in general position,
 nothing is removed.
 """
 

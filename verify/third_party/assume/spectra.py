@@ -2,9 +2,9 @@
 
 The rank of the stored numbers is *exact*, over Q; singular values are float64. An exact rank does
 not say that a set is far from dependent: a matrix of rank 100 plus noise of size 10^-3 has full
-rank, and the noise is far larger than the rounding of float32. So the *ε-rank* is computed as well,
-the number of singular values above ε·σ_max: a set of ε-rank 100 is within ε·σ_max of a set of rank
-100 (Eckart and Young). "Robust" refers only to rounding.
+rank, and the noise is far larger than the rounding of float32. So the *ε-rank*, the number of
+singular values above ε·σ_max, is computed as well: a set of ε-rank 100 is within ε·σ_max of a set
+of rank 100 (Eckart and Young). "Robust" refers only to rounding.
 
 **Rounding.** Let X be the stored numbers and X' the numbers before rounding to nearest in a format
 with unit roundoff u and smallest subnormal step s. Then |X - X'| <= u|X'| + s/2
@@ -93,7 +93,7 @@ class Spectrum:
 
 
 def spectra(tables: Iterable[tuple[int, AnyArray]]) -> Iterator[Spectrum]:
-    """The spectra of numbered sets (m, d), in order; a few sets per thread are in memory."""
+    """The spectra of numbered sets (m, d), in order, with a few sets per thread in memory."""
     return parallel_map(lambda numbered: Spectrum.of(*numbered), tables)
 
 

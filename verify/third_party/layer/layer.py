@@ -152,8 +152,8 @@ def _stored(
 def _examples(
     data: Dataset | Recording, question: LayerQuestion, mask: BoolArray | None
 ) -> tuple[Dataset, Recorded | None, bool]:
-    """The first examples with the rows that each query sees, their recorded outputs, and whether
-    there is a mask. A mask covers all examples of the data."""
+    """The question's examples, each with the rows that its query sees, their recorded outputs, and
+    whether there is a mask. A mask covers all examples of the data."""
     recorded = None
     if isinstance(data, Recording):
         recorded, data = Recorded(data.outputs, data.unit), data.data
