@@ -192,7 +192,7 @@ class Views:
         return self._known[bits]
 
     def decided(self, decision: Callable[[View], Decision]) -> Decision:
-        """The decision over the rationals or, if that is open, in more and more precise balls."""
+        """The decision over the rationals or, if they leave it open, in ever more precise balls."""
         known = decision(self.at(None))
         for bits in BITS:
             if known.level is not Level.UNDECIDED:
