@@ -1,7 +1,7 @@
 """The maximum number of labels that H heads can fit: the dimension count N for these contexts
 (ours).
 
-Softmax depends on tokens only by their differences. Let a be the dimension of the span of all
+Softmax depends on tokens only through their differences. Let a be the dimension of the span of all
 differences of tokens of one context, b the rank of all tokens minus a, d' the rank of the queries,
 and ρ = min(d_h, a, d'), δ = min(d_v, a, m). The outputs depend on the weights through P M_h (rank
 at most ρ, a×d'), P V_h O_h (rank at most δ, a×m), P the projection onto the differences, and

@@ -5,7 +5,7 @@ Each step solves the smaller of the two systems
 
     (J Jᵀ + μ) s = f,  δ = -Jᵀ s   (T·m × T·m)     or     (JᵀJ + μ) δ = -Jᵀ f   (P × P);
 
-both δ are the same, since Jᵀ(J Jᵀ + μ) = (JᵀJ + μ)Jᵀ. The damping is μ = λ |f|²/(T·m): it vanishes
+both give the same δ, since Jᵀ(J Jᵀ + μ) = (JᵀJ + μ)Jᵀ. The damping is μ = λ |f|²/(T·m): it vanishes
 with the error, so that near a solution with a surjective J the steps become Newton's and converge
 quadratically (Yamashita and Fukushima, *On the rate of convergence of the Levenberg-Marquardt
 method*, 2001, for |f|²). λ follows the ratio of the decrease to the decrease that J predicts.

@@ -1,6 +1,6 @@
 """Weights with which all outputs are 0, whatever the data: sets of heads share key and query.
 
-The heads of a set have one M = KQᵀ, hence one z, and add (sum of their V_h O_h)ᵀ z to the output:
+The heads of a set share M = KQᵀ, hence z, and add (sum of their V_h O_h)ᵀ z to the output:
 0 if the products V_h O_h add up to 0. If the Jacobian of the outputs with respect to all weights
 has rank T·m there, every labelling is memorized (docs/given-labels.md, Theorem 12).
 

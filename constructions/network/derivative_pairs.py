@@ -9,7 +9,7 @@ relu:
     [R(M(z + 1) + q u) - M R(z + 1)]  -  [R(M(z - 1) + q u) - M R(z - 1)]
 
     at a member (z = 0):  M + q u ≥ 0 ≥ -M + q u, so it is  [M + q u - M] - [0 - 0] = q u;
-    at the others:        z + 1 and z - 1 have the same sign and are at least 1 away from 0, and
+    at other inputs:      z + 1 and z - 1 have the same sign and are at least 1 away from 0, and
                           adding q u to M(z ± 1) does not change it. If that sign is positive, both
                           brackets are q u; if it is negative, both are 0. The difference is 0.
 

@@ -164,7 +164,7 @@ def _modulo(rows: IntArray, row: IntArray) -> IntArray:
 
 
 def _alone(rows: IntArray) -> BoolArray:
-    """Which rows of residues mod _P are neither 0 nor multiples of another one: (N,)."""
+    """Which rows of residues mod _P are neither 0 nor multiples of another row: (N,)."""
     units = np.ascontiguousarray(monic_mod(rows, _P))
     whole = units.view(f"V{8 * rows.shape[1]}")[:, 0]
     _, kind, counts = np.unique(whole, return_inverse=True, return_counts=True)

@@ -105,7 +105,7 @@ def _unstacked(array: ExactArray, output: bool) -> ExactArray:
 
 
 def _stored_turned(arrays: Mapping[str, ExactArray], place: Place) -> bool:
-    """Whether a fused weight is (in, 3·in) and not (3·in, in)."""
+    """Whether a fused weight is (in, 3·in) rather than (3·in, in)."""
     name = place.prefix + place.naming.inputs[0][0]
     rows, columns = _matrix(arrays[name], name).shape
     return rows < columns
@@ -159,7 +159,7 @@ def _repeated(array: ExactArray, groups: int, heads: int) -> ExactArray:
 
 
 def _side_by_side(weights: Sequence[ExactArray]) -> list[ExactArray]:
-    """Each weight with zeros in the columns of the others."""
+    """Each weight with zeros in the columns of the other weights."""
     widths, wide = [x.shape[1] for x in weights], list[ExactArray]()
     for i, x in enumerate(weights):
         columns = (sum(widths[:i]), sum(widths[i + 1 :]))
