@@ -89,11 +89,11 @@ HARMLESS = {
     "hidden_size", "dim", "head_dim", "layer_norm_eps", "max_position_embeddings", "patch_size",
     "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "reorder_and_upcast_attn",
     "_attn_implementation", "dtype",  # affect only arithmetic
-    "attention_layers",  # gpt_neo: attention_types, spelt out
-    "num_attention_heads",  # the code's name for n_head and others
+    "attention_layers",  # gpt_neo: attention_types, expanded
+    "num_attention_heads",  # the code's name for n_head and similar options
     "pre_norm",  # xmod: norm before attention
 }  # fmt: skip
-# Options that the recorded mask covers, by the first name of each kind.
+# Options that the recorded mask covers, by type of model.
 ROWS = {"albert": ("is_decoder",), "gpt_neo": ("attention_types", "window_size")}
 
 

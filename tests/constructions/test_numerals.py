@@ -92,7 +92,7 @@ def test_no_length_is_too_long() -> None:
 
 
 def test_a_layer_of_long_numbers_is_read(tmp_path: Path) -> None:
-    """The numbers have more digits than Python's own limit allows, as those of readouts do."""
+    """The numbers have more digits than Python's own limit allows, like those in readouts."""
     long = Fraction(10**100_000 + 1, 3**100_000)  # longer than a data set's denominators
     head = {"query": [["1"]], "key": [["1"]], "value": [["1/2"]]}
     block = LAYER_BLOCK | {"logit_unit": "ln 2", "heads": [head], "output": [[numeral(long)]]}

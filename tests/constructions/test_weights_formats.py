@@ -56,7 +56,7 @@ def test_one_bias_alone(tmp_path: Path) -> None:
 
 
 def bfloat16(path: Path, state: dict[str, Any]) -> None:
-    """Write the file as its format prescribes: a header, then the upper halves of the float32."""
+    """Write the file as its format prescribes: a header, then the upper half of each float32."""
     header, blob = {}, b""
     for name, array in state.items():
         raw = (array.view(np.uint32) >> 16).astype("<u2").tobytes()

@@ -1,4 +1,4 @@
-"""Modules with PyTorch's interface, made of NumPy: weights and forward passes without PyTorch.
+"""Modules with PyTorch's interface, built on NumPy: weights and forward passes without PyTorch.
 
 tests/constructions/test_weights_torch.py tests the same for PyTorch's own modules, if it is
 installed.

@@ -26,7 +26,7 @@ BY_ID = {weakening.id: weakening for weakening in WEAKENINGS}
 @pytest.mark.parametrize("weakening", WEAKENINGS, ids=lambda w: w.id)
 def test_a_weakening_breaks_what_it_says_and_its_data_are_minimal(weakening: Weakening) -> None:
     """If anything is removed from the data, the step succeeds, another hypothesis is weakened,
-    or (for the second data of a step) the verdict on memorization changes."""
+    or (for the second data set of a step) the verdict on memorization changes."""
     found = explore(weakening, 5, seed=1)
     assert not found.unexpected and not found.unmet
     for step, broken in found.broken.items():

@@ -1,4 +1,4 @@
-"""docs/paper.md: LaTeX can typeset all its letters, and its numbers agree with the reports."""
+"""docs/paper.md: LaTeX can typeset the paper's letters, and its numbers agree with the reports."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ SMALLEST = {
     "benchmarks/kernel.py": "CERTIFICATE --out OUT",
     "benchmarks/layer_shapes.py": "bert-base 2 4",
     "benchmarks/model_types.py": "1",
-    "benchmarks/models.py": "--help",  # needs hours, and the weights of a package
-    "benchmarks/models_trained.py": "--help",  # needs minutes, and a text to train on
+    "benchmarks/models.py": "--help",  # takes hours and needs weights from a package
+    "benchmarks/models_trained.py": "--help",  # takes minutes and needs a text to train on
     "benchmarks/networks.py": "10 4",
     "benchmarks/networks_public.py": "--quick",
     "benchmarks/parts.py": "--quick --out OUT",

@@ -66,7 +66,7 @@ CUT = """(parts) => [...document.querySelectorAll(parts)].filter((e) =>
 def test_the_page_fits_and_can_be_read(
     browser: Any, folders: dict[str, Path], kind: str, scheme: str, size: str
 ) -> None:
-    """Nothing scrolls sideways: not the page and, on a desktop, no table, graph or formula."""
+    """Nothing scrolls sideways: not the page nor, on a desktop, any table, graph or formula."""
     with opened(browser, folders[kind], SIZES[size], color_scheme=scheme) as window:
         assert window.evaluate(WIDER) == 0
         assert window.evaluate(STICKS_OUT) == window.evaluate(CUT, READ[size]) == []

@@ -1,5 +1,5 @@
 """report.md and answer.json of hand-made proofs of every kind leave nothing out, state nothing
-above its level, and turn no text of a data set or a claim into structure."""
+above its level, and turn no text from a data set or a claim into structure."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_the_verdict_comes_first(kind: str) -> None:
 
 @every_kind
 def test_weak_evidence_is_never_called_proved(kind: str) -> None:
-    """No line about a claim whose own level is sampled or less contains the word "proved"."""
+    """No line about a claim whose own level is sampled or lower contains the word "proved"."""
     proof, _ = rendered(kind)
     for claim in proof.trace:
         if claim.level in (Level.KERNEL, Level.PROVED, Level.ENCLOSED):

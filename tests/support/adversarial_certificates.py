@@ -177,7 +177,7 @@ def rounded(size: int) -> Certificate:
     return sealed(file | {"origin": origin})
 
 
-# Files of interpolation-near with one token and zeros in `near.inverse`: only the work matters.
+# Files of interpolation-near with one token and zeros in `near.inverse`: only the cost matters.
 
 
 def near(

@@ -1,5 +1,5 @@
-"""Changes to true files for every claim of exact equality; some leave the claim true. They change a
-number, rows, an example, sizes, the relation, the layer, words or bytes; or they are mutants."""
+"""Changes to true files for every claim of exact equality; some leave the claim true. Each changes
+a number, rows, an example, sizes, the relation, the layer, words or bytes; or it is a mutant."""
 
 from __future__ import annotations
 

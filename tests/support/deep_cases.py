@@ -35,7 +35,7 @@ def case(of: str = JACOBIAN, layers: int = 2, units: int = 0) -> Certificate:
 
 
 def several(kinds: tuple[str, ...] = (JACOBIAN, FEATURES)) -> list[Certificate]:
-    """One to three layers, also with the first one causal and an affine block before it."""
+    """One to three layers, also with a causal first layer and an affine block before it."""
     plain = [case(of, layers) for of in kinds for layers in (1, 2, 3)]
     identity = [[str(int(i == j)) for j in range(3)] for i in range(3)]
     block = {
@@ -124,7 +124,7 @@ def _on_a_threshold(cert: Certificate) -> None:
 
 
 def _no_active_unit(cert: Certificate) -> None:
-    """Without the skip connection, tokens and query then do not reach the last block."""
+    """No unit is active; without the skip connection, no input reaches the last block."""
     cert["network"][1]["residual"] = False
     cert["network"][1]["blocks"][0]["bias"] = ["-1000000"] * 2
 

@@ -317,14 +317,14 @@ def conjectured_rank(
 
 
 def group_count(k: int, w: int, a: int, d: int) -> int:
-    """G(k): what k heads with one M and values that add up to 0 contribute (Theorem 14)."""
+    """G(k): what k heads that share M, with values that add up to 0, contribute (Theorem 14)."""
     r, j = min(w, a), min(k - 1, a)
     lost = r * comb(j, 2) + (d - r) * comb(max(j + r - a, 0), 2)
     return a + j * r * (a + d - r) - lost
 
 
 def zero_groups(rng: random.Random, sizes: Sequence[int], d: int, w: int) -> list[Head]:
-    """Heads in groups of the given sizes: one M, scalar labels, values that add up to 0. A group
+    """Heads in groups of the given sizes: shared M, scalar labels, values that add up to 0. A group
     of one has value 0; its output weight 1 keeps the derivatives of the value."""
     heads = []
     for k in sizes:

@@ -108,8 +108,7 @@ def some_grouping(queries: Rows, first: int, further: int, heads: int) -> bool:
 
 
 def hypotheses_hold(data: Dataset, head_width: int, heads: int | None) -> bool:
-    """Whether A2, the capacity and, in some grouping, the partition condition hold, as the proof
-    needs.
+    """Whether A2, the capacity bound and, for some grouping, the partition condition hold.
 
     heads: None if any number is allowed.
     """

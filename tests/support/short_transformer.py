@@ -16,7 +16,7 @@ def numbers(draw: random.Random, rows: int, columns: int) -> list[list[str]]:
 
 
 def stored_exactly(part: Any) -> Any:
-    """The same with fractions that float32 holds exactly, so that only operations round."""
+    """The same part with fractions that float32 holds exactly: only operations round."""
     return json.loads(json.dumps(part).replace('/100"', '/128"'))
 
 

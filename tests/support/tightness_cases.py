@@ -41,7 +41,7 @@ def true_rank(data: Dataset, layer: Layer) -> int:
     return rank_mod(features_mod(data, layer), SAFE_PRIME)
 
 
-_EXACT_BITS = 200_000  # limit on exponents of features as rationals
+_EXACT_BITS = 200_000  # Z is computed over ℚ only up to this sum of exponents
 
 
 def adversarial_layers(data: Dataset, heads: int, seed: int) -> Iterator[tuple[str, Layer]]:

@@ -170,7 +170,7 @@ def leaves_case(rng: random.Random) -> Outcome:
 
 
 def positions_case(rng: random.Random) -> Outcome:
-    """One sequence of few symbols, even of a single one, with learned positions."""
+    """One sequence over a few symbols, or only one, with learned positions."""
     d, H = rng.randint(1, 4), rng.randint(1, 2)
     w = rng.randint(1, d + 1)
     N = H * (tangents(d, w) + d)
@@ -313,7 +313,7 @@ def forms_case(rng: random.Random) -> Outcome:
 
 
 def first_symbol_case(rng: random.Random) -> Outcome:
-    """Theorem V: some prefixes of texts of few symbols with long runs, with T_σ ≤ H."""
+    """Theorem V: some prefixes of texts with few symbols and long runs, with T_σ ≤ H."""
     d, H = rng.randint(2, 4), rng.randint(1, 4)
     V, w = rng.randint(1, 3 * d + 1), rng.randint(1, 2)
     classes = few_of_each(rng, texts_with_first(rng, V, 4 * H), V, H)

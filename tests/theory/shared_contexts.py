@@ -181,7 +181,7 @@ def chance(T: int, d: int, n: int) -> float:
 
 
 def crossings_case(rng: random.Random) -> Outcome:
-    """The labels of a head, in the order of q·e, cross no level more than n - 1 times."""
+    """The labels of a head, in order of increasing q·e, cross no level more than n - 1 times."""
     n, T = rng.randint(2, 5), rng.randint(2, 9)
     w = [uniform(rng, -9, 9) for _ in range(n)]
     mu = [uniform(rng, -4, 4) for _ in range(n)]

@@ -67,7 +67,7 @@ def test_crossings_are_the_roots() -> None:
 
 
 def test_the_nearest_solutions_are_the_planted_ones() -> None:
-    """X q is found among wrong solutions, and swapping two solutions never improves any result."""
+    """X q is found among decoys, and no result improves if two of its solutions are replaced."""
     draw = np.random.default_rng(1)
     X = draw.standard_normal((9, 5))
     R = np.eye(9) - X @ np.linalg.pinv(X)
@@ -86,7 +86,7 @@ def test_the_nearest_solutions_are_the_planted_ones() -> None:
 
 @pytest.mark.slow
 def test_one_head_reaches_as_many_as_it_has_parameters() -> None:
-    """One head fits T = N = d + 2(n - 1) random labels but no more; from small weights, fewer."""
+    """One head fits T = N = d + 2(n - 1) labels but no more; started from small weights, fewer."""
     for seed in range(4):
         data = uniform(30, 4, 24, seed=seed)
         assert shared.search(*data, one(24), 0).converged

@@ -102,7 +102,7 @@ def test_every_three_coplanar(T: int) -> None:
 
 
 def test_the_search_says_when_it_gave_up() -> None:
-    """Two planes with 6 queries each: later groups hold one query of each, and 4 + 2 + 2 + 2 < 12.
+    """Two planes of 6 queries each: later groups hold one query from each, and 4 + 2 + 2 + 2 < 12.
     The sizes alone do not exclude a grouping, since 4 + 3 + 3 + 3 > 12."""
     planes = [[1, t, 0, 0] for t in range(6)] + [[0, 0, 1, t] for t in range(6)]
     answer = attempt(with_queries(planes), 4, 3, 4)

@@ -21,7 +21,7 @@ P = PRIMES_21[0]
 
 
 def block(rows: list[list[int]], floats: list[list[float]] | None = None) -> Block:
-    """Residues with their values as floats, which are the same numbers unless others are given."""
+    """Residues with floats beside them, which are the same numbers unless others are given."""
     width = len(rows[0]) if rows else 0
     whole = np.array(rows, dtype=np.int64).reshape(len(rows), width)
     approx = whole.astype(np.float64) if floats is None else np.array(floats, dtype=np.float64)

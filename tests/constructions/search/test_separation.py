@@ -75,7 +75,7 @@ def test_repeated_rows_stay_together_and_all_others_come_apart() -> None:
 @pytest.mark.parametrize("n", share([60, 72], 2))
 def test_unit_vectors_come_apart_however_many(n: int) -> None:
     """Separating n unit vectors takes at least n - 1 distinct nonzero coefficients. For n ≥ 55 they
-    exceed float64, and for n ≥ 67 more terms are needed than there are boxes."""
+    exceed the range of float64, and for n ≥ 67 more terms are needed than there are boxes."""
     units = np.eye(n, dtype=np.int64)[None]
     for u in separators(units, [0], np.random.default_rng(0), [0]).tolist():
         assert len(set(u)) == n

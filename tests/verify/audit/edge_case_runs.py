@@ -1,4 +1,4 @@
-"""One line about each run of an edge case: its standing, and all claims that do not hold.
+"""One line for each run of an edge case: its standing, and all claims that do not hold.
 
 A line begins with the standing of the conclusion. Then come the claims whose own level does not
 hold, with their witnesses (relations have a positive first coefficient), the statements that are

@@ -33,7 +33,7 @@ SIZES = {
     "rounded": 3000, "long_radius_and_inverse": 3000, "long_labels": 3000, "small_radius": 10_000,
     "long_weights": 3000, "long_inverse": 8000, "many_unknowns": 400,
 }  # fmt: skip  # the sizes on which the cost depends; others are 60
-JUDGED = {  # the true verdict of files that may be checked in time
+JUDGED = {  # the true verdict on files that may be checked in time
     "divisors": "wrong", "long_exponents": "holds", "long_weights": "wrong",
     "independent": "holds",
 }  # fmt: skip

@@ -132,7 +132,7 @@ def test_the_order_of_equal_tokens_counts_behind_a_causal_block(of: str, tmp_pat
 
 
 def test_time_and_memory_are_counted(tmp_path: Path) -> None:
-    """1,500 tokens make tables of 1,500 times 1,500 numbers."""
+    """1,500 tokens make tables of 1,500 × 1,500 numbers."""
     certificate = deepcopy(deep_cases.case())
     certificate["data"]["contexts"] = [[[str(k), "1", "2"] for k in range(1500)]]
     certificate["dims"]["context"] = 1500

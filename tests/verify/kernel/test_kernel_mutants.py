@@ -41,7 +41,7 @@ LAYERS = [
     near_cases.case("shared"),
     labelling_cases.case("pair"),
 ]
-STEPS = 100  # from a first change of at least a radius to one below 2^-90 of it
+STEPS = 100  # from a first change of at least a radius to less than 2^-90 of that change
 
 
 def domains() -> list[Certificate]:

@@ -1,4 +1,4 @@
-"""`attncert compare`: counts by hand, failures, third-party constructions, and identical bytes."""
+"""`attncert compare`: hand counts, failures, third-party constructions, and identical bytes."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_layer_of_full_rank_without_readout() -> None:
     data = Dataset.of(contexts, queries, [rng.randint(0, 9) for _ in range(60)])
     entry = module._entry(data, registry.method("generic"), Compare())
     assert entry.exact and not entry.written
-    assert entry.costs["parameters"] == 2 * 20 + 60 + 20  # one number in each key and query
+    assert entry.costs["parameters"] == 2 * 20 + 60 + 20  # one entry in each key and query
     assert entry.claim.level is Level.PROVED and "rank 60" in entry.claim.statement
 
 

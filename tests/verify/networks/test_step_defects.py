@@ -30,7 +30,7 @@ Spoil = Callable[[Any], Any]  # a block, spoilt
 
 
 def entry(name: str, i: int, j: int, change: Callable[[fmpq], Any]) -> Spoil:
-    """One number of a matrix changed."""
+    """One entry of a matrix changed."""
 
     def spoilt(block: Any) -> Any:
         rows = getattr(block, name).tolist()

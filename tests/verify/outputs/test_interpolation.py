@@ -174,7 +174,7 @@ def test_irrational_weights_leave_the_symbolic_route_undecided() -> None:
     data = Dataset.of([[1, 0], [0, 1]], [[1, 0]], [1])
     half = fmpq_mat([[fmpq(1, 2)], [0]])
     layer = Layer((Head(fmpq_mat([[1], [0]]), half, fmpq_mat([[1], [1]])),), fmpq_mat([[1]]))
-    claim = symbolic.symbolic(data, layer, fmpq_mat([[1], [1]]))  # A = 1, not shown over ℚ
+    claim = symbolic.symbolic(data, layer, fmpq_mat([[1], [1]]))  # output 1, not shown over ℚ
     assert claim.level is Level.UNDECIDED
     assert claim.witness is not None
     assert claim.witness["example"] == 0

@@ -1,4 +1,4 @@
-"""Every labelling: built zeros agree with an independent oracle; some cases are refuted or open."""
+"""Every labelling: weights built for output 0 agree with an oracle; some cases stay open."""
 
 from __future__ import annotations
 

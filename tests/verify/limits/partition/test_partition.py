@@ -1,4 +1,4 @@
-"""The partition certificate: for a given grouping, and for the largest part that can be grouped."""
+"""The partition certificate: for a given grouping, and the largest subset that can be grouped."""
 
 from __future__ import annotations
 
