@@ -156,7 +156,7 @@ class QuerySpans:
 
 
 def _modulo(rows: IntArray, row: IntArray) -> IntArray:
-    """These rows mod _P minus multiples of a nonzero row, so that they are 0 at its maximum."""
+    """The rows mod _P minus multiples of a nonzero row that make them 0 where it is largest."""
     column = int(row.argmax())
     unit = row * pow(int(row[column]), -1, _P) % _P
     reduced: IntArray = (rows - rows[:, column, None] * unit) % _P

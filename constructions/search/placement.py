@@ -82,8 +82,8 @@ class Span:
 
 
 def choose(rests: Block, costs: Sequence[float]) -> int | None:
-    """The cheapest candidate (k, d) within SLACK_BITS of the farthest one, where rows are the
-    components outside the span; None if all are 0 there. A tie goes to the farther candidate."""
+    """The index of the cheapest candidate within SLACK_BITS of the farthest; None if all are 0 mod
+    p. rests (k, d): components outside the span. A tie goes to the farther candidate."""
     with np.errstate(all="ignore"):
         lengths = np.nan_to_num(np.linalg.norm(rests.float, axis=1)).tolist()
     outside = np.count_nonzero(rests.mod, axis=1)
@@ -276,7 +276,7 @@ def _inverse(square: Block, p: int) -> Block:
 
 
 def _inverse_float(matrix: FloatArray) -> FloatArray:
-    """The inverse or pseudo-inverse, for ranking only; it never raises."""
+    """The inverse or pseudo-inverse, for ranking only; never raises an error."""
     matrix = np.nan_to_num(matrix, posinf=0.0, neginf=0.0)
     with np.errstate(all="ignore"):
         try:

@@ -56,8 +56,8 @@ def separating_pairs(
     rng: np.random.Generator,
 ) -> list[Pair]:
     """The `count` cheapest pairs found, best first, from coefficients of u that separate. No v is
-    orthogonal to an earlier example; `others` are those whose logits the pair moves. Images are the
-    data times the bases of u and v: (T or 1, n, k) and (T, q)."""
+    orthogonal to an earlier example; `others` are the examples whose logits the pair moves. Images
+    are the data times the bases of u and v: (T or 1, n, k) and (T, q)."""
     keep = _KEEP * count
     vs = _pool([(query_images[list(earlier)][:, None, :], selects)], rng, count)
     ranges = spread(us, context_images, others)
@@ -154,7 +154,7 @@ def magnitude(vs: IntArray, query_images: IntegerArray, examples: Sequence[int])
 
 
 def combine(combinations: IntArray, table: IntegerArray) -> AnyArray:
-    """(P, k) times (..., k) over the last axis: (P, ...) exact integers, float64 if they fit."""
+    """(P, k) times (..., k) over the last axis: (P, ...) exact integers, in float64 if they fit."""
     k = table.shape[-1]
     flat = table.reshape(-1, k).T
     if integers.largest(combinations) * integers.largest(table) * k < 2**53:
@@ -212,7 +212,7 @@ def _pool(
 
 
 def _accepted(batch: IntArray, table: IntegerArray, accept: Accept) -> IntArray:
-    """Indices of the accepted combinations. Each step tests the rest on twice as many examples."""
+    """Indices of accepted combinations. Each step tests those left on twice as many examples."""
     alive, start, step = np.arange(len(batch)), 0, _FIRST
     while start < len(table) and len(alive):
         step = max(1, min(step, _CELLS // (len(alive) * table.shape[1])))

@@ -2,7 +2,7 @@
 the arrays that are needed.
 
 A model's file is large and a layer is small, so only one layer is read, within limits. Floats are
-read as stored, bfloat16 as float32, which holds each of them exactly.
+read as stored, and bfloat16 as float32, which is exact.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def from_safetensors(file: BinaryIO, source: str, choose: Choose) -> dict[str, A
 
 
 def _bfloats(path: str, names: Collection[str]) -> dict[str, AnyArray]:
-    """Arrays of bfloat16, the upper half of a float32, from a validated file."""
+    """Arrays of bfloat16, each number the upper half of a float32, from a validated file."""
     if not names:
         return {}
     with open(path, "rb") as file:
@@ -128,7 +128,7 @@ def _tensors(content: Any) -> dict[str, Any]:
 
 
 def of_tensor(tensor: Any, name: str) -> AnyArray:
-    """The numbers of a PyTorch tensor, on the host; bfloat16 as float32. Raises InputError."""
+    """The numbers in a PyTorch tensor, on the host; bfloat16 becomes float32. Raises InputError."""
     kind = str(tensor.dtype).removeprefix("torch.")
     if kind not in ("bfloat16", "float16", "float32", "float64") or "strided" not in str(
         tensor.layout

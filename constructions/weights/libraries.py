@@ -22,7 +22,7 @@ ACTIVATIONS = {
     "relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_python": "gelu",
     "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh",
 }  # fmt: skip
-_LARGE = 2.0**127  # the upper limit for numbers of a configuration
+_LARGE = 2.0**127  # the upper limit for numbers in a configuration
 _OF_LENS = ("d_head", "attn_scale", "normalization_type", "rotary_base", "attention_dir")
 NORMS = ("LN", "RMS", "LNPre", "RMSPre", None)  # Pre: without weights; None: no normalization
 
@@ -62,7 +62,7 @@ class Map(NamedTuple):
 
 @dataclass(frozen=True)
 class Library:
-    """How a library names the options and the arrays of its types of models. `fixed` fields of
+    """How a library names the options and the arrays of its model types. `fixed` fields of
     `Design` follow from the type, `adapted` adds options that must be computed. late: whether the
     bias of `up` is added to its product with the gate."""
 
@@ -136,7 +136,7 @@ def _unread(source: str, option: str, must: str, got: Any) -> InputError:
 
 
 def _unscaled(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
-    """The options with the base of rotary frequencies, which must not be scaled."""
+    """The options, with the base of the rotary frequencies; these must not be scaled."""
     base = config.get("rope_theta")
     for key in ("rope_parameters", "rope_scaling"):  # the second in old files
         setting = config.get(key) or {}
@@ -152,7 +152,7 @@ def _unscaled(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
 
 
 def _hooked(config: Mapping[str, Any], source: str) -> Mapping[str, Any]:
-    """The options of TransformerLens with direction and rotation as fields of `Design`."""
+    """The options of TransformerLens, with direction and rotation added as fields of `Design`."""
     width, scale, norm, base, direction = (_given(config, x, source) for x in _OF_LENS)
     if not whole(width) or width < 1 or scale not in (math.sqrt(width), -1.0):
         raise _unread(source, "attn_scale", f"the root of d_head ({width})", scale)

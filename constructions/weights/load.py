@@ -75,7 +75,7 @@ def load_weights(
     reads it; or the network in a network.json or certificate, if it is not one layer.
 
     format, prefix, heads: as in `Selection`; with "auto", a config.json in the same folder says
-    what the layer computes. Exact: a float in an array is the dyadic rational that it stores, a
+    what the layer computes. Exact: a float in an array is the dyadic rational that it stores, and a
     decimal in JSON is taken as written. Raises InputError, and nothing else, for any other file.
     """
     if os.path.isdir(source):
@@ -100,8 +100,8 @@ def of_state(
     source: str,
     selection: Selection,
 ) -> StoredLayer:
-    """The selected layer. `read` takes a function that picks some of the names, and returns those
-    arrays. Raises InputError."""
+    """The selected layer. `read` takes a function that picks some of the names, and returns the
+    arrays with these names. Raises InputError."""
     selected: list[Place | None] = []
 
     def choice(names: Sequence[str]) -> Collection[str]:

@@ -66,7 +66,7 @@ def number_of_heads(config: Mapping[str, Any]) -> int | None:
 
 def model_type(config: Mapping[str, Any], source: str, way_out: str) -> ModelType:
     """The type that a configuration names. way_out: how to read a layer of another type. Raises
-    InputError for another type, or if an option is not plain."""
+    InputError for any other type, or if an option is not plain."""
     name = str(config.get("model_type"))
     kind = BY_NAME.get(name)
     if kind is None:

@@ -27,7 +27,7 @@ _ARRAYS = "made of query, key, value and output (or W_Q, W_K, W_V, W_O)"
 
 
 def of_network(network: Network, name: str) -> StoredLayer | None:
-    """The layer of a network of one such block; None for another network."""
+    """The layer of a network of one such block; None for any other network."""
     if [type(block) for block in network.blocks] != [Attention]:
         return None
     (block,) = network.blocks

@@ -28,8 +28,8 @@ from attncert.constructions.weights.load import Selection
 from attncert.constructions.weights.naming import NAMINGS, Place, places
 
 _NOTED = ("query", "context", "output")
-_MASKS = ("attention_mask", "attn_mask")  # names in modules other than PyTorch's own
-_POSITIONS = ("position_ids", "cache_position", "position_embeddings")  # outputs show their effect
+_MASKS = ("attention_mask", "attn_mask")  # mask arguments outside PyTorch's own modules
+_POSITIONS = ("position_ids", "cache_position", "position_embeddings")  # effect seen in outputs
 _UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 _MASKED = 0.5  # a float below this multiple of its dtype's lowest number hides a row
 
@@ -95,7 +95,7 @@ class Recording:
         return [path, beside]
 
     def _arrays(self) -> tuple[FloatArray, tuple[int, ...], FloatArray, Any]:
-        """Contexts (T, n, d), zeros after the tokens; their token counts; queries and labels."""
+        """Contexts (T, n, d), padded with zeros; their token counts; queries and labels."""
         self.require_examples()
         queries, rows, outputs = zip(*self.examples, strict=True)
         counts = tuple(map(len, rows))
@@ -116,8 +116,8 @@ def record(
     or a transformer's layer that contains one of these, on batches (B, n, d). positions: the places
     of the queries that become examples (-1: the last); default: all. causal: whether position i
     sees only rows up to i, whatever mask is passed; by default the mask, then the module's
-    `is_causal`, then GPT-2's names (c_attn) decide. Set it for a module that masks internally.
-    Queries that see no row are left out.
+    `is_causal`, then GPT-2's names (c_attn) decide. Set `causal` for a module that masks
+    internally. Queries that see no row are left out.
 
     Raises InputError for a module without exactly one attention layer, a mask that changes logits
     or differs between heads, a pass that does not run each projection once, another tensor among
@@ -351,7 +351,7 @@ def _rows(mask: Any, name: str) -> BoolArray:
 
 
 def _visible(mask: Any, name: str, *, hidden: bool) -> BoolArray:
-    """The mask, True for each row that is seen. hidden: whether its booleans mean the opposite. A
+    """The mask, True for each row that is seen. hidden: whether True in it hides a row instead. A
     float 0 shows a row and the lowest number hides it. Raises InputError for any other number."""
     kind = str(mask.dtype).removeprefix("torch.")
     if not kind.startswith(("float", "bfloat")):

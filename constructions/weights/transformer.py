@@ -39,8 +39,8 @@ from attncert.constructions.weights.projections import of_projections
 
 @dataclass(frozen=True)
 class Transformer:
-    """The arrays of a model or a part of it, with the names of those read. Exact. Raises InputError
-    for an array that is missing, or not understood."""
+    """The arrays of a model or a part of it, and the names of those already read. Exact. Raises
+    InputError for an array that is missing or not understood."""
 
     design: Design
     parts: Library

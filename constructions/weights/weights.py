@@ -90,7 +90,7 @@ class Weights(StoredLayer):
 
 def configuration(module: Any) -> dict[str, Any] | None:
     """The options of torch.nn.MultiheadAttention, or of a module of transformers or
-    TransformerLens; None if a class in it is of another origin, and may compute differently."""
+    TransformerLens; None if a class in it comes from elsewhere and may compute differently."""
     kind = type(module)
     if (kind.__module__, kind.__name__) == ("torch.nn.modules.activation", "MultiheadAttention"):
         return {"model_type": TORCH, **{name: getattr(module, name) for name in _OF_TORCH}}

@@ -3,8 +3,8 @@
 The proof in `theorem.py` needs rank n for at most one example, the last of a full first group. In
 every other place, fewer dimensions suffice (constructions/search/dimensions.py), rows may be
 repeated, and token counts may differ. The head is the same, with one change: u gives different
-entries of E⁽ᵗ⁾u to *different* rows of E⁽ᵗ⁾. Equal rows have equal logits; together they carry the
-weight of one row.
+entries of E⁽ᵗ⁾u to *different* rows of E⁽ᵗ⁾. Equal rows have equal logits; together they act as one
+row with their total weight.
 
 *Curve lemma for repeated rows.* A flat that does not contain all rows of E contains Eᵀσ(αEu) for at
 most m - 1 real α, m the number of distinct rows. So the j-th member of a group, whose forbidden
@@ -30,7 +30,7 @@ from attncert.constructions.width_one.theorem import WidthOneHead, proof_heads
 def build(
     data: Dataset, *, heads: int | None = None, seed: int = 0, progress: Progress = silent
 ) -> BuiltLayer:
-    """Key and query weights of width one with which the features of all examples are independent.
+    """Key and query weights of width one for which the features of all examples are independent.
 
     heads: the maximum number of heads; default: one for each group found. Arithmetic: exact; the
     rank is decided mod p here, and verify/ proves it again. Raises InputError, and HypothesisFails

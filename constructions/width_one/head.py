@@ -97,8 +97,8 @@ class WidthOneBuilder:
     def _without_selector(
         self, group: Sequence[int], solver: GroupQueries, eliminators: Block
     ) -> WidthOneDraft | None:
-        """The head u v1ᵀ whose α on the group are the multiples, nearest to 0, of a whole number
-        (in lattice coordinates, of a number for each example); None if it does not place the group.
+        """The head u v1ᵀ whose α on the group are the multiples nearest to 0 of one whole number
+        (in lattice coordinates, one for each example); None if it does not place the group.
         """
         us = self._separators(group)
         length = spread(us, self.key_coordinates.images, group).sum(axis=1)

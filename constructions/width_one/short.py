@@ -60,7 +60,7 @@ class ShortHeads:
         self._v_moves, self._u_moves = (reach > 0).astype(float), (ranges > 0).astype(float)
 
     def place(self) -> tuple[list[int], WidthOneDraft] | None:
-        """The examples that the next short head places, and the head; None if none was found."""
+        """The examples that the next short head places, and the head; None if no head was found."""
         need, most = self._sizes()
         if not self.builder.placed.rows:
             uniform = self._look(*(np.zeros(x.shape[1], np.int64) for x in (self.us, self.vs)))

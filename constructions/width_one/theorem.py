@@ -99,7 +99,7 @@ def build(
     seed: int = 0,
     progress: Progress = silent,
 ) -> BuiltLayer:
-    """Key and query weights of width one with which the features of all examples are independent.
+    """Key and query weights of width one for which the features of all examples are independent.
 
     heads: H; by default the fewest that the theorem allows (or more if these admit no grouping).
     short_heads: whether short heads (c = 0), which may place more than n - 1 examples each, come
@@ -204,7 +204,7 @@ def record(
 
 
 def _least_lead(rows: IntegerArray, products: IntegerArray, targets: IntegerArray) -> int | None:
-    """The least product·(entry at the target - different entry) over the rows (N or 1, n), or
+    """The least product·(entry at the target - any different entry) over the rows (N or 1, n), or
     None."""
     rows = np.broadcast_to(rows, (len(targets), rows.shape[1]))
     steps = integers.subtract(np.take_along_axis(rows, targets[:, None], axis=1), rows)
