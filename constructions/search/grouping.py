@@ -139,8 +139,8 @@ class QuerySpans:
         """An independent closed group of remaining queries, found from the end backwards: each
         query joins if the group is still admitted with it.
 
-        The other queries are reduced mod p and modulo the span of the group: one may join if it is
-        then not 0, and no other is a multiple of it. If this holds mod p, it holds over Q.
+        The other queries are reduced mod p and modulo the span of the group: a query may join if it
+        is then nonzero and no other is a multiple of it. If this holds mod p, it holds over Q.
         """
         rest, place, group = self.short[list(remaining)], len(remaining), list[int]()
         if not rest.any(axis=1).all():  # every span contains 0
@@ -225,8 +225,8 @@ def suspects(queries: FloatArray, group: Sequence[int], earlier: list[int]) -> l
 def outside_span(
     queries: FloatArray, group: Sequence[int], rng: np.random.Generator
 ) -> BoolArray | None:
-    """Queries (as for `suspects`) outside the span of the group, though a few of them may be
-    missing; None if the group is dependent mod p.
+    """Queries (as for `suspects`) outside the span of the group; a few such queries may be missing;
+    None if the group is dependent mod p.
 
     If the group is independent mod p, a query in its span over Q is in its span mod p, so that
     every v with v·e_t = 0 mod p on the group has v·e_s = 0 mod p too: one v with v·e_s ≠ 0 excludes

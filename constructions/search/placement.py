@@ -51,7 +51,7 @@ class Block:
 
 class Span:
     """Residuals placed so far in one group: echelon rows mod p, which are the identity at their
-    pivots, and an orthonormal basis in float."""
+    pivots, and an orthonormal basis in float64."""
 
     def __init__(self, prime: int, d: int) -> None:
         self.prime = prime

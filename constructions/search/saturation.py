@@ -1,6 +1,6 @@
 """The least c at which every earlier example attends to its row with 1 - p < 2^-B.
 
-A head gives an earlier s the logits c·a_i + β_i, and a is largest only at the row L_s. With
+A head gives an earlier example s the logits c·a_i + β_i, and a is largest only at the row L_s. With
 δ_i(c) = c·(a_L - a_i) + β_L - β_i, i ≠ L, and S = Σ 2^-δ_i, that row has p = 1/(1 + S), so that
 
     1 - p < 2^-B   ⟺   S·(2^B - 1) < 1.

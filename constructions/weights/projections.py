@@ -95,7 +95,7 @@ def _stacked_heads(query: ExactArray, heads: int | None, name: str) -> int:
 
 
 def _unstacked(array: ExactArray, output: bool) -> ExactArray:
-    """A weight (H, d, d_h) as (H·d_h, d), the output's as (m, H·d_v), a bias as one row."""
+    """A weight (H, d, d_h) as (H·d_h, d), the output's as (m, H·d_v), and a bias as one row."""
     x = array.stored
     if output and x.ndim in (2, 3):
         return ExactArray(x.reshape(-1, x.shape[-1]).T, array.denominator)

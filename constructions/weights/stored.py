@@ -6,9 +6,9 @@ A layer with biases (PyTorch's and most others) computes, for one query e and to
     output = Σ_h O_hᵀ Σ_i p_i (V_hᵀx_i + b_V,h) + b_O.
 
 Append a 1 to every token and to the query. Then Q with the row b_Qᵀ below it, and V with the row
-b_Vᵀ, are matrices without a bias that do the same: Σ_i p_i = 1. The term b_K·(Qᵀe + b_Q) is the
-same for all i and cancels in softmax, so the row below K is 0. The bias b_O is subtracted from the
-labels, which changes no error. So a layer with biases on (E, e, y) is, exactly, a layer without
+b_Vᵀ, are matrices without a bias that do the same, since Σ_i p_i = 1. The term b_K·(Qᵀe + b_Q) is
+the same for all i and cancels in softmax, so the row below K is 0. The bias b_O is subtracted from
+the labels, which changes no error. So a layer with biases on (E, e, y) is, exactly, a layer without
 biases on ([E 1], [e 1], y - b_O), and every result about such layers applies (ours).
 """
 

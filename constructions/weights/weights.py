@@ -115,7 +115,7 @@ def heads_of(module: Any) -> int | None:
 def network_of(
     source: Any, config: Mapping[str, Any] | None = None, *, prefix: str = ""
 ) -> Network:
-    """The network that a transformer of another library computes, or a part of it, selected by
+    """The network that a transformer from another library computes, or a part of it, selected by
     `prefix`.
 
     source: a module of transformers, of a type that docs/models-and-layers.md lists; a module of

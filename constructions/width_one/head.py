@@ -153,7 +153,7 @@ class WidthOneBuilder:
         u: IntArray,
         v0: IntegerArray | None,
     ) -> WidthOneDraft:
-        """Steps 3 to 6 of docs/width-one.md: α, v1, and the smallest c that is enough. Raises
+        """Steps 3 to 6 of docs/width-one.md: α, v1, and the smallest sufficient c. Raises
         UnluckyPrime."""
         rows, earlier = self._rows(u), self.placed.rows
         mine = rows if self.data.shared else rows[earlier]
@@ -189,8 +189,8 @@ class WidthOneBuilder:
         """α_t / f_t for t in the group, one example at a time, in the limit c → ∞.
 
         Candidates are the n whole numbers nearest 0: by the curve lemma, one of them works. They
-        are tested in batches, beginning with the batch of the last α: with shared contexts, the
-        earlier batches are used up.
+        are tested in batches, beginning with the one that held the last α: with shared contexts,
+        the earlier batches are used up.
         """
         n = self.data.n
         candidates = np.array(sorted(range(-(n // 2), n - n // 2), key=abs), dtype=np.int64)

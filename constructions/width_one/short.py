@@ -3,7 +3,7 @@
 The proof's head shows that *some* weights place a group. Much shorter heads are often enough. Here
 the pairs (u, v) with the shortest logits come first, whatever their α_t = v·e_t; a pair is accepted
 if its features place at least as many examples as the proof's head would: n in the first head, n -
-1 in any other. So the heads suffice, and the proof can still place the rest.
+1 in any other. So the heads suffice, and the proof's heads can still place the rest.
 
 With distinct contexts, a head may place up to d examples, and places as many as it can: then fewer
 heads have nonzero logits, and the numbers in the readout have fewer bits.
@@ -35,7 +35,7 @@ from attncert.constructions.width_one.head import WidthOneBuilder, WidthOneDraft
 _KEEP = 256  # the number of shortest vectors u, and of v, that are paired
 _MOST = 4096  # combinations examined
 _CELLS = 2**28  # products of their entries; large data get fewer combinations
-_TRIES = 16  # pairs worked out for one head
+_TRIES = 16  # pairs tried for one head
 
 
 class ShortHeads:

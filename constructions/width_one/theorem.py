@@ -20,10 +20,10 @@ L_s of E⁽ˢ⁾ where (v0·e_s)·E⁽ˢ⁾u is largest.
 *Curve lemma.* Let E (n×d) have rank n, let g ∈ R^n have distinct entries, and x(α) = Eᵀσ(αg). Then
 x takes independent values at any n distinct real α.
   Proof. x(α) = Σ_i (e^(α g_i)/S(α)) E_i with S(α) > 0, and the rows E_i are independent. So a
-  relation among x(α_1), ..., x(α_n) is one among the rows of the matrix (e^(α_k g_i))_ki, the
-  generalized Vandermonde matrix, and this is invertible: otherwise some f(α) = Σ_i b_i e^(α g_i),
-  b ≠ 0, has n distinct zeros. But such a sum of n exponentials has at most n - 1 real zeros: this
-  is clear for n = 1; for more, divide by e^(α g_1), which changes no zero: by Rolle's theorem, the
+  relation among x(α_1), ..., x(α_n) is a relation among the rows of the matrix (e^(α_k g_i))_ki,
+  the generalized Vandermonde matrix, which is invertible: otherwise some f(α) = Σ_i b_i e^(α g_i),
+  b ≠ 0, has n distinct zeros. But such a sum of n exponentials has at most n - 1 real zeros. This
+  is clear for n = 1. For more, divide by e^(α g_1), which changes no zero. By Rolle's theorem, the
   derivative Σ_{i>1} b_i (g_i - g_1) e^(α (g_i - g_1)) has at least n - 1 distinct zeros; by
   induction its coefficients are all 0, so b_i = 0 for i > 1, and then b_1 = 0.  ∎
 
