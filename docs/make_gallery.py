@@ -57,7 +57,7 @@ DRAWING = ("matplotlib", "numpy")
 FLOATING = ("adder", "constants", "digits-assumptions", "trained-layer")
 NUMBER = re.compile(rb"\\?-?\d[\d,.]*(e[-+]?\d+)?")
 LARGE = 400_000  # bytes; a larger certificate is not kept, but its page says how to write it
-sys.path += [str(BENCHMARKS), str(BENCHMARKS.parent / "tests")]  # for the pages made there
+sys.path += [str(BENCHMARKS), str(BENCHMARKS.parent / "tests")]  # for pages whose modules lie there
 
 Files = Mapping[str, bytes]
 

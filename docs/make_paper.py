@@ -19,7 +19,7 @@ from attncert.reports.words.text import BOARD, DOWN, SIGNS, UP, pieces
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "paper.md"
 BUILD = ROOT / "build" / "paper"
-LONG = 28  # a column wraps if any of its cells has more characters
+LONG = 28  # a column wraps if any of its cells has more characters than this
 WRAPS = r">{\raggedright\arraybackslash}X"
 
 DOCUMENT = r"""\documentclass[11pt,a4paper]{article}
