@@ -58,8 +58,8 @@ def violation(
     """The first way in which the partition condition fails, as an exact relation; None if it holds.
 
     placed: examples placed before all groups.
-    Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0 for integers,
-    not all zero. kind: "dependent group" or "earlier query in span".
+    Returns {"kind", "group", "examples", "coefficients"}: Σ coefficient · query = 0 with integer
+    coefficients, not all zero. kind: "dependent group" or "earlier query in span".
     """
     queries = data.queries.numerators
     reduced_queries = residues(queries, PRIMES_21[0])

@@ -1,8 +1,8 @@
 """Placing examples one at a time: the basic step of every construction of a layer.
 
 Let S be the rows placed so far and C one feature column for each, chosen so that A = Z[S, C] is
-invertible. A new head appends a block of d columns: row s ∈ S gets x_s there, a new example t gets
-x_t. Eliminating S leaves, for t, the *residual*
+invertible. A new head appends a block of d columns: row s ∈ S gets x_s there, and a new example t
+gets x_t. Eliminating S leaves, for t, the *residual*
 
     ρ_t = x_t - Λ_t X_S,     Λ_t = Z[t, C] A⁻¹,
 

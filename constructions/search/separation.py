@@ -1,11 +1,12 @@
 """Selector v and separator u: short integer combinations that distinguish examples.
 
-Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier s, (E_i - E_j)u = 0 for two rows
-of a context. None of these contains the whole lattice (for v by the partition condition, for u
-because the rows of E are distinct, by A2), so random combinations with coefficients in a box that
-doubles succeed with probability tending to 1 (Schwartz-Zippel), and the search ends. Combinations
-of few terms come first, and then combinations of all terms: the images of n independent rows of a
-context may be unit vectors, which only combinations of n - 1 or more terms distinguish.
+Both must avoid finitely many hyperplanes: v·e_s = 0 for an earlier example s, (E_i - E_j)u = 0 for
+two rows of a context. None of these contains the whole lattice (for v by the partition condition,
+for u because the rows of E are distinct, by A2), so random combinations with coefficients in a box
+that doubles succeed with probability tending to 1 (Schwartz-Zippel), and the search ends.
+Combinations of few terms come first, and then combinations of all terms: the images of n
+independent rows of a context may be unit vectors, which only combinations of n - 1 or more terms
+distinguish.
 
 The best pair has the shortest total logit range Σ_s |v·e_s| · range(E_s u): the bits that the head
 adds to the softmax denominators.

@@ -101,7 +101,7 @@ def _excess_bits(array: IntegerArray) -> int:
 
 def short_kernel(kernel: IntegerArray, images: IntegerArray) -> IntegerArray:
     """The kernel basis (k, q) whose images (N, k)·(k, q) are LLL-reduced, by their Gram matrix if
-    it is regular."""
+    it is nonsingular."""
     moved = integers.product(images, kernel)
     gram = integers.to_flint(integers.product(moved.T, moved))
     if gram.det():

@@ -151,7 +151,7 @@ def _require_small(count: int, source: str) -> None:
 
 
 def _path(file: BinaryIO, source: str) -> str:
-    """The path of the file, for libraries that read it. Raises InputError for standard input."""
+    """The path of the file, for libraries that need one. Raises InputError for standard input."""
     name = getattr(file, "name", None)
     if not isinstance(name, (str, os.PathLike)):
         raise InputError(source, "a file if it has this format", "standard input")

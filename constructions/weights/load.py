@@ -36,8 +36,7 @@ Reader = Callable[[BinaryIO, str, files.Choose], dict[str, AnyArray]]
 @dataclass(frozen=True)
 class Selection:
     """Which layer of a file is meant, and how it is read. Without a configuration, plain attention
-    is assumed. Errors name `source`, the configuration, and an alternative to it,
-    `way_out`."""
+    is assumed. Errors name `source` (the configuration) and `way_out` (an alternative to it)."""
 
     format: str = "auto"
     prefix: str | None = None

@@ -110,7 +110,7 @@ class Recording:
 def record(
     module: Any, positions: Sequence[int] | None = None, causal: bool | None = None
 ) -> Iterator[Recording]:
-    """Record the inputs and outputs of a layer while the block runs.
+    """Record the inputs and outputs of a layer while the `with` block runs.
 
     module: torch.nn.MultiheadAttention, a module with q/k/v/o projections (`Weights.from_torch`),
     or a transformer's layer that contains one of these, on batches (B, n, d). positions: the places

@@ -74,7 +74,7 @@ class StoredLayer:
         )  # fmt: skip
 
     def with_biases(self, block: Block) -> list[Block]:
-        """The block of this layer between one that appends the 1 and one that adds b_O."""
+        """This layer's block, after one that appends the 1 and before one that adds b_O."""
         blocks = [block]
         if self.biased:
             d = int(self.layer.heads[0].key.nrows()) - 1

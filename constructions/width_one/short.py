@@ -8,11 +8,11 @@ if its features place at least as many examples as the proof's head would: n in 
 With distinct contexts, a head may place up to d examples, and places as many as it can: then fewer
 heads have nonzero logits, and the numbers in the readout have fewer bits.
 
-The search minimizes the bits per placed example. A pair places as many examples as its features
-raise the rank by, and this number only falls as other heads are added (rank is submodular), so a
+The search minimizes the bits per placed example. The number of examples that a pair places is the
+rank that its features add, which only falls as other heads are added (rank is submodular), so a
 count bounds all later counts. The first estimate is the number of unplaced examples whose attention
-is not uniform. So the pair with the best estimate is counted, and accepted if it is still the best
-(a lazy greedy search).
+is not uniform. So the pair with the best estimate is evaluated, and accepted if it is still the
+best (a lazy greedy search).
 """
 
 from __future__ import annotations
