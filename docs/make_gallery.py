@@ -99,7 +99,7 @@ def two_layers() -> Files:
 
 
 def depth() -> Files:
-    """Two layers of attention on 60 digits, with the certificates of all three notions."""
+    """Two layers of attention on 60 digits, with the certificates for all three notions."""
     return _kept(report(capacity_of(digits(), Capacity(layers=2, examples=60))).files)
 
 
