@@ -285,7 +285,7 @@ statement in words with what Coq reads, the file `attncert-report/kernel/instanc
 
 
 def bytes_to_theorem() -> Files:
-    """One small certificate of the page on tightness, with the Coq text of what it proves."""
+    """One small certificate from the page on tightness, with the Coq text of what it proves."""
     raw = (GALLERY / "tightness" / "certificates" / "given-labels-3.json").read_bytes()
     checker = ROOT / "verify" / "kernel" / "checker"
     proved, said = ((checker / name).read_text() for name in ("verified.v", "Spec.v"))
@@ -614,7 +614,7 @@ def index() -> bytes:
 
 
 def differences(page: str, files: Files, gallery: Path = GALLERY) -> list[str]:
-    """Names of the page's files that are missing, superfluous, or differ from the committed ones.
+    """Names of the page's files that are missing or superfluous, or that differ from those committed.
 
     Results that differ between processors or releases are not compared: the figures, and the
     numbers on pages that rest on floats.
