@@ -1,6 +1,6 @@
 """Small proofs of every kind, for the tests of the reports.
 
-If no small run gives a proof of some kind, some claims of a real proof are changed: wrong weights,
+If no small run gives a proof of the kind needed, claims of a real proof are changed: wrong weights,
 weak evidence, text meant to break a page, hundreds of heads. These claims need not be true.
 """
 
