@@ -122,7 +122,7 @@ def flint_seconds(data: Dataset, layer: Layer) -> float:
 
 
 def multiplications(data: Dataset, layer: Layer, found: LayerRank) -> float:
-    """Operations to mix tokens, c columns per head, and to eliminate T rows of w = H c columns."""
+    """Operations for mixing tokens, c columns per head, and eliminating T rows of w = H c."""
     T, H, n, d, c = data.T, len(layer.heads), data.n, data.d, found.width
     mixing = T * H * n * c if data.shared else T * H * n * d + T * H * d * c * (c < d)
     return mixing + T * T * H * c / 2 - T**3 / 6

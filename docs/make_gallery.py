@@ -1,6 +1,6 @@
 """Regenerate docs/gallery/: `python docs/make_gallery.py [PAGE ...]`, then read the diff.
 
-`--check` writes nothing and compares: exit status 1 and the names of the files that differ. Every
+`--check` writes nothing; if files differ, it names them and exits with status 1. Every
 page is made by the same functions as the command line's reports; times are left out, so that the
 same versions give the same bytes. Figures, and the numbers on the pages in FLOATING, are compared
 only if everything in docs/gallery/made-with.json is the same (NPY_DISABLE_CPU_FEATURES="X86_V4

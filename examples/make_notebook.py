@@ -15,7 +15,7 @@ SHOWN = ("image/svg+xml", "text/markdown")
 
 
 def notebook(source: str) -> str:
-    """The notebook of a script, without outputs."""
+    """The notebook made from a script, without outputs."""
     cells = []
     for number, chunk in enumerate(source.split("# %%")[1:]):
         first, _, body = chunk.partition("\n")

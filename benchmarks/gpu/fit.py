@@ -1,4 +1,4 @@
-"""Fits of given labels and ranks of Jacobians, on CuPy and on NumPy on the same machine."""
+"""Fits to given labels and ranks of Jacobians, with CuPy and with NumPy on one machine."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ def made(heads: int, n: int, d: int, shared: bool) -> Any:
 
 
 def measure(heads: int, n: int, d: int, shared: bool, device: str) -> dict[str, Any]:
-    """Measure the rank, twice on the GPU since the first run compiles. In one of about p/(TH)
-    layers, a softmax sum vanishes modulo p, so T = 50,177 needs more than the usual 3 primes."""
+    """Measure the rank, twice on the GPU since the first run compiles. In about one of every
+    p/(TH) layers, a softmax sum vanishes modulo p, so T = 50,177 needs more than 3 primes."""
     data, layer = made(heads, n, d, shared)
     primes = PRIMES_FLOAT64
     if heads * data.T > 10**6:

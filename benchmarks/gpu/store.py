@@ -12,7 +12,7 @@ ATTEMPTS = 2
 
 
 class Store:
-    """The rows of one part. dry: whether the run is dry; it resumes only runs of the same kind."""
+    """The rows of one part. dry: whether the run is dry; a run resumes only its own kind."""
 
     def __init__(self, folder: Path, number: int, part: str, dry: bool) -> None:
         self.path = folder / f"{number}-{part}.json"

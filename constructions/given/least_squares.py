@@ -10,11 +10,11 @@ with the error, so that near a solution with a surjective J the steps become New
 quadratically (Yamashita and Fukushima, *On the rate of convergence of the Levenberg-Marquardt
 method*, 2001, for |f|²). λ follows the ratio of the decrease to the decrease that J predicts.
 
-*Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares both, from the same start with
-the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, which is the usual case here;
-its "trf" finds the same solutions in the same number of steps, but factors J by singular values (or
-iterates on it), although one solve of the smaller system is enough, and it runs on NumPy only. It
-is several times slower at T = 360.
+*Why not `scipy.optimize.least_squares`.* benchmarks/fit.py compares the two, from the same start
+with the same Jacobian. SciPy's "lm" refuses fewer residuals than unknowns, which is the usual case
+here; its "trf" finds the same solutions in the same number of steps, but factors J by singular
+values (or iterates on it), although one solve of the smaller system is enough, and it runs on NumPy
+only. It is several times slower at T = 360.
 
 **Start.** Contexts, queries and labels are scaled to about unit size by powers of two, so that
 scaling back causes no rounding. Weights are normal with standard deviation (4 d² d_h)^(-1/4), so

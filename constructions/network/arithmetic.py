@@ -35,7 +35,7 @@ class Arithmetic:
 
     "normalized" divides a row x by the root of x·x / n + ε. "scores" are queries·keysᵀ over the
     root of a positive integer. The order of products in attention is "cheapest"; "keys first", with
-    keys before logits; or "values first", with values before means, too (as in a machine)."""
+    keys before logits; or "values first", with values before means as well (as on a machine)."""
 
     matrix: Callable[..., Any]
     softmax: Callable[[Sequence[Any], str | None], list[Any]]

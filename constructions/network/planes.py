@@ -99,7 +99,7 @@ def _group(points: fmpz_mat, pool: Sequence[int], kinds: Sequence[int]) -> Seque
 
 
 def _serves(points: fmpz_mat, members: Sequence[int], kinds: Sequence[int]) -> bool:
-    """Whether the members are independent, and no foreign input is in their hull."""
+    """Whether the members are independent and their hull contains no foreign input."""
     forms, own = _forms(points, members), {kinds[t] for t in members}
     if forms.ncols() > points.ncols() - len(members):
         return False

@@ -49,11 +49,11 @@ s and t_1 are at least w and v.
 the data. Replace the O_h of layers l < L by O_h(1 + G), and K, Q, V of later layers by (1 + G)⁻¹K,
 …. Then the vectors after a layer are multiplied by 1 + G, and no output changes. So J is 0 on the
 tangents that all such G produce in the N_L dimensions. The tangent of G is 0 if M_hG and W_hG -
-GW_h change nothing that layers l ≥ 2 use, and W_hG changes nothing of layer 1 that is read. On the
-vectors before layer l, with vectors of the data on one side, GM_h + M_hGᵀ = 0 implies GK_h = GQ_h =
-0, since s ≥ w; similarly W_hG = 0 and GW_h = 0. Hence G maps the s_l dimensions before each layer l
-≥ 2 to 0 on the r_(l-1) directions that read them. These are Σ (s_l - s_(l-1)) r_(l-1) independent
-conditions. ∎
+GW_h change nothing that layers l ≥ 2 use, and W_hG changes nothing that is read from layer 1. On
+the vectors before layer l, with vectors of the data on one side, GM_h + M_hGᵀ = 0 implies GK_h =
+GQ_h = 0, since s ≥ w; similarly W_hG = 0 and GW_h = 0. Hence G maps the s_l dimensions before each
+layer l ≥ 2 to 0 on the r_(l-1) directions that read them. These are Σ (s_l - s_(l-1)) r_(l-1)
+independent conditions. ∎
 
 **One context for all examples, separate from the query** (no ReLU blocks). Layer l has the same n
 tokens X_l for all examples. Outputs depend on differences of rows of X_lK_h and X_lW_h, and on the

@@ -38,8 +38,8 @@ _SUBSETS = 1000
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KruskalRank(Answer):
-    """interval: the bounds. sampled: random subsets; None if none were drawn. certificate: for
-    the dependent set that proves the upper end."""
+    """interval: the bounds. sampled: random subsets; None if none were drawn. certificate: one
+    for the dependent set that proves the upper end."""
 
     question: Kruskal
     data: Vectors

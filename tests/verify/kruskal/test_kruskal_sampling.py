@@ -1,5 +1,5 @@
-"""Random subsets are uniform, can be split anywhere, and are tested exactly; the bound is
-SciPy's."""
+"""Random subsets are uniform, can be split anywhere, and are tested exactly; the bound
+agrees with SciPy's."""
 
 from __future__ import annotations
 

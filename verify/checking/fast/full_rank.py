@@ -143,7 +143,7 @@ def wide(part: NDArray[Any]) -> NDArray[Any]:
 
 
 def product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """a @ b, in int64 if a bound on the sums excludes an overflow."""
+    """a @ b, in int64 if a bound on the sums rules out overflow."""
     bound = int(np.abs(a).max()) * int(np.abs(b).max()) * a.shape[-1]
     return a @ b if bound < 2**62 else array(a.astype(object) @ b.astype(object))
 

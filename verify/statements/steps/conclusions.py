@@ -92,7 +92,7 @@ def full_rank(
 
 def in_blocks(data: Dataset, layer: Layer, device: DeviceChoice = "auto") -> bool:
     """Whether `layer_rank` computes the rank, which it does if Z is large or a GPU was requested.
-    This does not depend on the machine, so that equal input gives equal output."""
+    This does not depend on the machine, so equal inputs give equal outputs."""
     return device == "cuda" or data.T * len(layer.distinct.heads) * data.d >= BLOCKS_FROM
 
 
