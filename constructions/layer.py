@@ -28,7 +28,7 @@ from attncert.constructions.exact.contexts import context_products
 
 MOST_PARAMETERS = 10**8
 
-# The keys of such a layer as a block of a certificate's network, except those with numbers.
+# A layer as a block of a certificate's network: the fields that are the same for every layer.
 LAYER_BLOCK = {"kind": "attention", "of": "query", "rule": "softmax", "mask": None,
                "residual": False}  # fmt: skip
 

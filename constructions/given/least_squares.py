@@ -43,7 +43,7 @@ _PATIENCE = 25  # consecutive steps that may each lower |f|² by less than a ten
 
 @dataclass(frozen=True, repr=False)
 class Descent:
-    """Weights in the scale of the data, numbered as `Shape` says, their largest error, the errors
+    """Weights on the scale of the data, numbered as `Shape` says, their largest error, the errors
     of all steps for the scaled labels, and the reason if the search did not converge."""
 
     shape: Any

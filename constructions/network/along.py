@@ -62,7 +62,7 @@ class Along:
 
 
 def _is_causal(block: Block) -> bool:
-    """Whether an equal token and query that see the same tokens are still equal after the block."""
+    """Whether a token and query that are equal and see the same tokens stay equal in the block."""
     if block.of != "all" or getattr(block, "query_place", "last") != "last":
         return False
     if isinstance(block, Group):

@@ -83,11 +83,11 @@ class Attention(Block):
 
     heads: key k×d_h, query l×d_h, value k×d_v, over ℚ. output: (H·d_v)×m, head by head. of: "query"
     or "all". rule: "softmax"; "hardmax": equal weights for the largest logits; "linear": the logits
-    are the weights. unit: of a softmax's logits, "ln 2" or "1"; else None. mask: None; "causal":
-    token i sees the first i, the query sees all; or a row of booleans, true for each token seen,
-    for each vector that the block changes, the query last. residual: whether the result is added to
-    the vector. Arithmetic: exact, or balls if a softmax is irrational. Raises InputError if options
-    or shapes do not agree. Source: docs/networks.md.
+    are the weights. unit: the unit of a softmax's logits, "ln 2" or "1"; else None. mask: None;
+    "causal": token i sees the first i, the query sees all; or a row of booleans, true for each
+    token seen, for each vector that the block changes, the query last. residual: whether the result
+    is added to the vector. Arithmetic: exact, or balls if a softmax is irrational. Raises
+    InputError if options or shapes do not agree. Source: docs/networks.md.
 
     >>> one, zero = fmpq_mat(1, 1, [1]), fmpq_mat(1, 1)
     >>> Attention((Head(zero, zero, one),), one, residual=True)

@@ -1,6 +1,6 @@
 """Token mixing: a first block of attention with a skip connection (paper, Proposition 4).
 
-If all raw queries are one vector, such as the CLS token of a model, A1 fails at strength 2, and a
+If all raw queries are equal (say, the CLS token of a model), A1 fails at strength 2, and a
 single layer sees only the context of an input. A first block changes that. The block here has a
 single head with keys and queries 0, so that all tokens get the same weight, identity values and
 output, and a skip connection: with n tokens,

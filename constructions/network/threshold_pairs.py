@@ -2,7 +2,7 @@
 
 Inputs with the same label are of one kind, and so are the members of each plane
 (constructions/network/planes.py). Let θ(z) = 1 for z ≥ 0, else 0, and z = a·x + c, which is 0 at
-the members and at least 2 away from 0 at inputs of other kinds and at those with another plane.
+the members and at least 2 away from 0 at inputs of other kinds and at members of other planes.
 Then
 
     θ(z + 1) - θ(z - 1)  is  1 - 0 at the members,  1 - 1 or 0 - 0 at these other inputs.

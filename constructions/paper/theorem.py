@@ -69,7 +69,7 @@ def build(
     seed: int = 0,
     progress: Progress = silent,
 ) -> BuiltLayer:
-    """Key and query weights with which the features of all examples are independent.
+    """Key and query weights for which the features of all examples are independent.
 
     head_width: d_h, default n. heads: H; by default the fewest that the theorem allows (or more if
     these admit no grouping). An example of a group may attend uniformly to its context (barycentre)

@@ -145,7 +145,7 @@ def _numerators(digits: DigitArray, denominator: Any, beyond: int) -> _Fractions
 
 
 def join_digits(digits: Sequence[int], base: int) -> Any:
-    """Σ_k digits[k]·base^k, computed by halves in quasi-linear time (FLINT).
+    """Σ_k digits[k]·base^k, by divide and conquer in quasi-linear time (FLINT).
 
     >>> join_digits([1, 2, 3], 10)
     mpz(321)
@@ -155,7 +155,7 @@ def join_digits(digits: Sequence[int], base: int) -> Any:
 
 def common_denominator(values: Sequence[Any], modulus: Any, margin: int) -> Any | None:
     """The D > 0 of k fractions N_i/D ≡ values[i] mod m, or None if (N_1, ..., N_k, D) is not
-    shorter than a random vector by `margin` bits in all.
+    shorter than a random vector by `margin` bits in total.
 
     It is in the lattice spanned by (0, ..., m, ..., 0) and (values, 1), of determinant m^k. For
     random values, the shortest vector has about k/(k+1) of the bits of m.

@@ -54,7 +54,7 @@ def predicted_bits(construction: BuiltLayer, data: Dataset) -> int:
 
 
 def pivot_system(construction: BuiltLayer, data: Dataset) -> PivotSystem:
-    """Row t is Σ_i 2^k_i E⁽ᵗ⁾_i at the pivots of head h, over S_th, times Π_h S_th. Exact."""
+    """Row t, at the pivots of head h: (Σ_i 2^k_i E⁽ᵗ⁾_i / S_th) times Π_h S_th. Exact."""
     contexts = [data.rows(t).numerators.tolist() for t in range(len(data.contexts))]
     numerators: list[list[list[int]]] = [[] for _ in range(data.T)]
     sums: list[list[int]] = [[] for _ in range(data.T)]

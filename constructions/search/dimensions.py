@@ -59,8 +59,8 @@ def dimensions(data: Dataset) -> Dimensions:
 
 
 def by_dimension(data: Dataset, heads: int | None = None, seed: int = 0) -> Groups:
-    """At most `heads` groups that meet P' and D, each in the order of D: the fewest groups that a
-    greedy search, backwards from the last group, finds. Raises HypothesisFails, which is undecided
+    """At most `heads` groups that meet P' and D, each in the order of D: the fewest that a greedy
+    search finds, working backwards from the last group. Raises HypothesisFails, which is undecided
     unless no grouping is possible.
     """
     excluded = excludes_every_grouping(data)
