@@ -1,4 +1,4 @@
-"""Measures how time, memory and bits of an exact proof grow with T, compared with solving in SymPy.
+"""Measures how the time, memory and bits of an exact proof grow with T, compared with SymPy.
 
     python benchmarks/prove.py [--quick] [--out benchmarks/results/prove.json]
 

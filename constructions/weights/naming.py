@@ -18,7 +18,7 @@ _BUFFERS = ("bias", "masked_bias")  # buffers of causal masks in old files
 @dataclass(frozen=True)
 class Naming:
     """The weight and bias of query, key and value (or of one projection for all three) and of the
-    output. conv: a fused weight may be stored (in, out), as by Conv1D. stacked: weights are (H, d,
+    output. conv: a fused weight may be stored (in, out), as in Conv1D. stacked: weights are (H, d,
     width), the output's (H, width, m) or (H·width, m). apart: keys and values may have widths of
     their own."""
 

@@ -351,7 +351,7 @@ def _rows(mask: Any, name: str) -> BoolArray:
 
 
 def _visible(mask: Any, name: str, *, hidden: bool) -> BoolArray:
-    """The mask, True for each row that is seen. hidden: whether True in it hides a row instead. A
+    """The mask, True for each row that is seen. hidden: whether True hides a row instead. A
     float 0 shows a row and the lowest number hides it. Raises InputError for any other number."""
     kind = str(mask.dtype).removeprefix("torch.")
     if not kind.startswith(("float", "bfloat")):

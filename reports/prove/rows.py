@@ -141,7 +141,7 @@ def heads(proof: Proof) -> tuple[Row, list[Row]]:
 
 
 def gaps(proof: Answer) -> list[Row]:
-    """Everything that is not proved; a gap shared by one step of several heads is one row."""
+    """Everything that is not proved; a gap shared by the same step of several heads is one row."""
     lines: dict[tuple[object, ...], list[Claim]] = {}
     for c in not_proved(proof):
         head = head_and_step(c.id)

@@ -1,7 +1,7 @@
 """Sentences as GitHub Markdown and as plain text.
 
-Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). All text of a report
-has this form first, and is then written as GitHub Markdown, or as plain text for terminals and
+Claims are sentences with LaTeX between dollar signs ("rank $Z = T$ over ℚ"). All text in a report
+starts in this form, and is then written as GitHub Markdown, or as plain text for terminals and
 figures. Prose is escaped for its target, so a data set called `a|b<c>` cannot change the structure
 of a table or smuggle in HTML.
 """

@@ -43,7 +43,7 @@ sums of unit i of the next block by A_i·c', like the bias a_i, and the result o
 like its bias b, so that these derivatives are counted with that block. ∎
 
 **Data in a subspace.** Without ReLU blocks, J has rank at most N_L - Σ_{l<L} (s_(l+1) - s_l) r_l if
-s and t_1 are at least w and v.
+s is at least w and t_1 at least v.
 
 *Proof.* The rank is largest at generic weights. Let G be linear, with xG = 0 for all vectors x of
 the data. Replace the O_h of layers l < L by O_h(1 + G), and K, Q, V of later layers by (1 + G)⁻¹K,

@@ -207,7 +207,7 @@ class _Search:
 
 
 def _floats(data: Dataset) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Contexts, queries and labels as floats, and how often each row is a token (None: once)."""
+    """Contexts, queries and labels as floats, and how many tokens each row stands for (None: 1)."""
     contexts, queries, labels = (
         data.contexts.floats(), data.queries.floats(), data.labels.floats()
     )  # fmt: skip

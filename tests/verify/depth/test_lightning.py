@@ -1,11 +1,11 @@
 """Dimensions of Henry, Marchetti and Kohn (2408.17221), by ranks modulo a tower of primes.
 
 One head of width a in each of L layers of width d, without skip connections. The functions depend
-on the product of all value matrices, d × d, and for each layer on one matrix of logits of rank a,
-between the values before it. Linear attention can move a factor from each such matrix to the
-product. So the dimension is at most L a (2d - a) + d² with softmax, L less for linear attention;
-they prove equality for linear attention, and conjecture it for softmax if L > 1 (their program
-NeuroDim covers both).
+on the product of all value matrices, d × d, and for each layer on one matrix of rank a that gives
+the logits between the values before it. Linear attention can move a factor from each such matrix to
+the product. So the dimension is at most L a (2d - a) + d² with softmax, L less for linear
+attention; they prove equality for linear attention, and conjecture it for softmax if L > 1 (their
+program NeuroDim covers both).
 """
 
 from __future__ import annotations

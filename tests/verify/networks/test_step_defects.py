@@ -84,7 +84,7 @@ def refuted(name: str, data: Dataset, built: Any) -> dict[str, Claim]:
     return {claim.id: claim for claim in claims if claim.level is Level.REFUTED}
 
 
-# Construction, number of the block, the defect, and the steps that detect it.
+# The construction, the block's number, the defect, and the steps that detect it.
 DEFECTS = {
     "one position for all": [(x, 0, zero, "line") for x in LINES],
     "a knot beyond the next input": [("relu", 1, entry("bias", 0, 2, lambda b: b - 9), "hinges")],

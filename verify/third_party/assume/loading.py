@@ -21,7 +21,7 @@ _KEYS = ("queries", "contexts", "kept")
 
 def load_inputs(source: str) -> LayerInputs:
     """Read a file of `queries` (N, d) and `contexts` (N, n, d), or bundled data. An .npz may hold
-    contexts for only some inputs, (C, n, d), and the numbers of these inputs, from 0 and in
+    contexts for only some inputs, (C, n, d), and the indices of these inputs, from 0 and in
     increasing order, as `kept` (C,). Raises InputError."""
     if bundled(source):
         return LayerInputs.of(digits())
