@@ -614,7 +614,7 @@ def index() -> bytes:
 
 
 def differences(page: str, files: Files, gallery: Path = GALLERY) -> list[str]:
-    """Names of the page's files that are missing, superfluous or unlike the committed ones.
+    """Names of the page's files that are missing, superfluous or different from the committed ones.
 
     Results that differ between processors or releases are not compared: the figures, and the
     numbers on pages that rest on floats.
