@@ -97,8 +97,8 @@ def _zero(law: Jacobian, at_zero: Trial | None) -> Iterator[Claim]:
     yield Claim(
         ids.LAW_ZERO,
         f"At some weights of {_sized(law)} all outputs are 0 and the Jacobian has "
-        f"{counted(rank.rank, 'independent row')}: any values in these rows are output by "
-        "some weights.",
+        f"{counted(rank.rank, 'independent row')}: any values of the labels in these rows are "
+        "output by some weights.",
         Level.PROVED,
         numbers={
             "rank": rank.rank,
